@@ -1,1 +1,126 @@
-export {};
+export { type Clock, Timestamp, fromTimestamp, systemClock, toTimestamp } from './clock.ts';
+export {
+  AgentProfile,
+  type Config,
+  type ConfigLayer,
+  type ResolvedConfig,
+  type SettingName,
+  environmentLayer,
+  environmentName,
+  resolveConfig,
+  settings,
+} from './config.ts';
+export {
+  DecisionClaims,
+  OwnerClaims,
+  PrincipalKind,
+  Role,
+  TokenClaims,
+  decisionType,
+  issuer,
+  maxTokenLifetimeMs,
+  ownerProofType,
+  signatureAlgorithm,
+  tokenPrefix,
+  tokenType,
+} from './decision-claims.ts';
+export { Digest, type JsonValue, digestOfBytes, digestOfList, digestOfText } from './digest.ts';
+export {
+  ErrorCode,
+  type ErrorExtras,
+  Issue,
+  PlacetError,
+  Problem,
+  errorCatalogue,
+  isPlacetError,
+  issuesOf,
+  parseOrThrow,
+} from './errors.ts';
+export { ForeignEntry, ForeignRequest, readForeignRequest, toForeignRequest, toForeignResponse } from './foreign-messages.ts';
+export {
+  AgentName,
+  type NativeRequestId,
+  Principal,
+  RequestId,
+  SessionId,
+  TeamName,
+  TeammateName,
+  leadInboxName,
+  newRequestId,
+  newSessionId,
+  parseNativeRequestId,
+} from './ids.ts';
+export {
+  type FailReason,
+  Holder,
+  Job,
+  TaskPhase,
+  TaskRecord,
+  Wake,
+  defaultMaxRevisions,
+  failReasons,
+  isTaskOver,
+  jobNames,
+  maxTaskChars,
+} from './job.ts';
+export {
+  Envelope,
+  IdleNotification,
+  KnownMessage,
+  Message,
+  ModeChanged,
+  OutgoingMessage,
+  PlanApprovalRequest,
+  PlanApprovalResponse,
+  ShutdownRequest,
+  ShutdownResponse,
+  TextMessage,
+  requestMessage,
+  reservedMessageTypes,
+  responseMessage,
+} from './messages.ts';
+export { GrantedMode, type Granting, PermissionMode, WorkingMode, exceeds, lowestCeiling, resolveGrantedMode } from './permission-mode.ts';
+export { Policy, policyDigest } from './policy.ts';
+export {
+  ContextChoice,
+  CurrentOutcome,
+  Decision,
+  DecisionBody,
+  type DecisionContent,
+  ExecutionTarget,
+  ImageRef,
+  Labels,
+  RequestPage,
+  RequestRecord,
+  RequestWithPlan,
+  Scope,
+  Submission,
+  Usage,
+  Vote,
+  Work,
+  Workspace,
+  contentDigest,
+  currentOf,
+  deadlineBoundsMs,
+  defaultDeadlineMs,
+  defaultNotAfterMs,
+  maxApprovablePlanChars,
+  maxFeedbackChars,
+  maxPlanBytes,
+  recordVersion,
+  workspaceDigest,
+} from './request.ts';
+export {
+  DecisionOutcome,
+  Outcome,
+  RequestState,
+  type TransitionActor,
+  WorkState,
+  isSettled,
+  isTerminal,
+  requestTransitions,
+  workTransitions,
+} from './request-machine.ts';
+export { ClaimBody, Health, PresenceBody, ReceiptBody, type RouteName, SettleBody, maxWaitMs, pageLimits, routes } from './routes.ts';
+export { findUnsafeJson, maxJsonDepth, unsafeText } from './safe-json.ts';
+export { TeamEvent, TeamEventBody, resetEvent } from './team-events.ts';
