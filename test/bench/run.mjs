@@ -1,0 +1,2 @@
+console.error('The benchmarks are not written yet.');
+process.exitCode = 1;
