@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { TeamName, TeammateName } from './ids.ts';
 import { PlacetError } from './errors.ts';
-import { PermissionMode, WorkingMode, lowestCeiling } from './permission-mode.ts';
-import { deadlineBoundsMs, defaultDeadlineMs, defaultNotAfterMs } from './request.ts';
+import { TeammateName, TeamName } from './ids.ts';
 import { defaultMaxRevisions } from './job.ts';
+import { lowestCeiling, PermissionMode, WorkingMode } from './permission-mode.ts';
+import { deadlineBoundsMs, defaultDeadlineMs, defaultNotAfterMs } from './request.ts';
 
 /** An agent that a teammate can run: any executable (TM-22). Relative programs are found from the file's folder. */
 export const AgentProfile = z.strictObject({
@@ -13,7 +13,11 @@ export const AgentProfile = z.strictObject({
   /** Environment beside PLACET_*, PATH, HOME and the locale; nothing else of the teammate's is passed on. */
   env: z.record(z.string(), z.string()).default({}),
   /** How long one phase may take, in milliseconds. */
-  timeoutMs: z.number().int().min(1000).default(30 * 60 * 1000),
+  timeoutMs: z
+    .number()
+    .int()
+    .min(1000)
+    .default(30 * 60 * 1000),
 });
 export type AgentProfile = z.infer<typeof AgentProfile>;
 
@@ -29,41 +33,118 @@ interface Setting {
 const lowest = (values: number[]) => Math.min(...values);
 const anyTrue = (values: boolean[]) => values.some(Boolean);
 const durationMs = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
-const flag = z.union([z.boolean(), z.enum(['1', '0', 'true', 'false']).transform((text) => text === '1' || text === 'true')]);
+const flag = z.union([
+  z.boolean(),
+  z.enum(['1', '0', 'true', 'false']).transform((text) => text === '1' || text === 'true'),
+]);
 const list = z.union([z.array(z.string()), z.string().transform((text) => text.split(',').filter(Boolean))]);
 
 /** Every setting of Placet (WR-41): the one table of names, shapes, defaults and meanings. */
 export const settings = {
-  redisUrl: { schema: z.string().regex(/^(rediss?|unix):\/\//, 'must start with redis://, rediss:// or unix://').optional(), secret: true, doc: 'The Redis or Valkey to use. Without it a private one is started.' },
+  redisUrl: {
+    schema: z
+      .string()
+      .regex(/^(rediss?|unix):\/\//, 'must start with redis://, rediss:// or unix://')
+      .optional(),
+    secret: true,
+    doc: 'The Redis or Valkey to use. Without it a private one is started.',
+  },
   url: { schema: z.url({ protocol: /^https?$/ }).optional(), doc: 'Where the lead service is.' },
   token: { schema: z.string().startsWith('plt_').optional(), secret: true, doc: 'The token to present.' },
   dataDir: { schema: z.string().min(1).optional(), doc: 'The data folder; `.placet` unless set.' },
   host: { schema: z.string().min(1).default('127.0.0.1'), doc: 'The address the lead service listens on.' },
-  port: { schema: z.coerce.number().int().min(0).max(65_535).default(4180), doc: 'The port the lead service listens on; 0 takes a free one.' },
+  port: {
+    schema: z.coerce.number().int().min(0).max(65_535).default(4180),
+    doc: 'The port the lead service listens on; 0 takes a free one.',
+  },
   team: { schema: TeamName.default('main'), doc: 'The team that commands speak of.' },
   teammate: { schema: TeammateName.default('worker'), doc: 'The teammate that commands speak of.' },
-  agent: { schema: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/).default('codemod'), doc: 'The agent profile that tasks run with unless they name another.' },
-  agents: { schema: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/), AgentProfile).default({}), doc: 'Agent profiles by name.' },
-  roots: { schema: list.default([]), doc: 'Folders below which tasks may work; the current folder unless set.' },
-  concurrency: { schema: z.coerce.number().int().min(1).max(256).default(1), doc: 'How many jobs a teammate process runs at once.' },
-  planModeRequired: { schema: flag.default(false), restrict: anyTrue, doc: 'Whether a teammate changes nothing before a verified approval.' },
-  permissionCeiling: { schema: WorkingMode.default('bypassPermissions'), restrict: (values: WorkingMode[]) => lowestCeiling(...values), doc: 'No decision grants a mode above this one.' },
+  agent: {
+    schema: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
+      .default('codemod'),
+    doc: 'The agent profile that tasks run with unless they name another.',
+  },
+  agents: {
+    schema: z.record(z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/), AgentProfile).default({}),
+    doc: 'Agent profiles by name.',
+  },
+  roots: {
+    schema: list.default([]),
+    doc: 'Folders below which tasks may work; the current folder unless set.',
+  },
+  concurrency: {
+    schema: z.coerce.number().int().min(1).max(256).default(1),
+    doc: 'How many jobs a teammate process runs at once.',
+  },
+  planModeRequired: {
+    schema: flag.default(false),
+    restrict: anyTrue,
+    doc: 'Whether a teammate changes nothing before a verified approval.',
+  },
+  permissionCeiling: {
+    schema: WorkingMode.default('bypassPermissions'),
+    restrict: (values: WorkingMode[]) => lowestCeiling(...values),
+    doc: 'No decision grants a mode above this one.',
+  },
   leadMode: { schema: PermissionMode.optional(), doc: 'The mode that decisions grant which name none.' },
-  deadlineMs: { schema: durationMs(deadlineBoundsMs.min, deadlineBoundsMs.max).default(defaultDeadlineMs), doc: 'How long a plan waits for its decision.' },
-  notAfterMs: { schema: durationMs(1000).default(defaultNotAfterMs), restrict: lowest, doc: 'How long an approval waits for its work.' },
-  maxRevisions: { schema: z.coerce.number().int().min(1).max(1000).default(defaultMaxRevisions), restrict: lowest, doc: 'How often a plan may be revised.' },
-  onBaseMoved: { schema: z.enum(['notice', 'replan', 'refuse']).default('notice'), doc: 'What happens when the workspace moved since the plan was made.' },
-  plansDirectory: { schema: z.string().min(1).optional(), doc: 'Where plan files are kept, relative to the project.' },
-  leaseMs: { schema: durationMs(1000, 600_000).default(30_000), doc: 'How long a worker may be silent before its session is free.' },
-  visibilityMs: { schema: durationMs(1000).default(60_000), doc: 'How long an inbox entry is out before it is offered again.' },
+  deadlineMs: {
+    schema: durationMs(deadlineBoundsMs.min, deadlineBoundsMs.max).default(defaultDeadlineMs),
+    doc: 'How long a plan waits for its decision.',
+  },
+  notAfterMs: {
+    schema: durationMs(1000).default(defaultNotAfterMs),
+    restrict: lowest,
+    doc: 'How long an approval waits for its work.',
+  },
+  maxRevisions: {
+    schema: z.coerce.number().int().min(1).max(1000).default(defaultMaxRevisions),
+    restrict: lowest,
+    doc: 'How often a plan may be revised.',
+  },
+  onBaseMoved: {
+    schema: z.enum(['notice', 'replan', 'refuse']).default('notice'),
+    doc: 'What happens when the workspace moved since the plan was made.',
+  },
+  plansDirectory: {
+    schema: z.string().min(1).optional(),
+    doc: 'Where plan files are kept, relative to the project.',
+  },
+  leaseMs: {
+    schema: durationMs(1000, 600_000).default(30_000),
+    doc: 'How long a worker may be silent before its session is free.',
+  },
+  visibilityMs: {
+    schema: durationMs(1000).default(60_000),
+    doc: 'How long an inbox entry is out before it is offered again.',
+  },
   storeTimeoutMs: { schema: durationMs(50, 60_000).default(2000), doc: 'How long a store call may take.' },
-  shutdownGraceMs: { schema: durationMs(0).default(10_000), doc: 'How long implementing agents may go on after SIGTERM.' },
-  retentionMs: { schema: durationMs(1000).default(30 * 24 * 60 * 60 * 1000), doc: 'How long settled requests are kept.' },
-  jwksFile: { schema: z.string().min(1).optional(), doc: 'A file with the lead\'s public keys, for teammates.' },
-  jwksUrl: { schema: z.url({ protocol: /^https?$/ }).optional(), doc: 'Where teammates fetch the lead\'s public keys; needs keyThumbprints.' },
-  keyThumbprints: { schema: list.default([]), doc: 'The RFC 7638 thumbprints of the keys that teammates accept.' },
+  shutdownGraceMs: {
+    schema: durationMs(0).default(10_000),
+    doc: 'How long implementing agents may go on after SIGTERM.',
+  },
+  retentionMs: {
+    schema: durationMs(1000).default(30 * 24 * 60 * 60 * 1000),
+    doc: 'How long settled requests are kept.',
+  },
+  jwksFile: {
+    schema: z.string().min(1).optional(),
+    doc: "A file with the lead's public keys, for teammates.",
+  },
+  jwksUrl: {
+    schema: z.url({ protocol: /^https?$/ }).optional(),
+    doc: "Where teammates fetch the lead's public keys; needs keyThumbprints.",
+  },
+  keyThumbprints: {
+    schema: list.default([]),
+    doc: 'The RFC 7638 thumbprints of the keys that teammates accept.',
+  },
   metricsPublic: { schema: flag.default(true), doc: 'Whether /metrics answers without a token.' },
-  logLevel: { schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'), doc: 'The least level that is logged.' },
+  logLevel: {
+    schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+    doc: 'The least level that is logged.',
+  },
 } as const satisfies Record<string, Setting>;
 
 /** The name of a setting. */
@@ -114,7 +195,8 @@ export function resolveConfig(layers: readonly ConfigLayer[]): ResolvedConfig {
   const known = new Set<string>(settingNames());
   for (const { source, values } of layers)
     for (const name of Object.keys(values))
-      if (!known.has(name)) throw new PlacetError('config_invalid', `${source}: there is no setting "${name}"`);
+      if (!known.has(name))
+        throw new PlacetError('config_invalid', `${source}: there is no setting "${name}"`);
   const config: Record<string, unknown> = {};
   const sources: Record<string, string> = {};
   for (const name of settingNames()) {
@@ -142,5 +224,8 @@ function parseSetting(name: string, setting: Setting, { source, values }: Config
   if (parsed.success) return parsed.data;
   const fault = parsed.error.issues[0];
   const where = fault && fault.path.length > 0 ? `${name}.${fault.path.join('.')}` : name;
-  throw new PlacetError('config_invalid', `${source}: the setting "${where}" is not valid: ${fault?.message ?? 'unknown fault'}`);
+  throw new PlacetError(
+    'config_invalid',
+    `${source}: the setting "${where}" is not valid: ${fault?.message ?? 'unknown fault'}`,
+  );
 }

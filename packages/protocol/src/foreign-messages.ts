@@ -31,7 +31,11 @@ export function readForeignRequest(entry: ForeignEntry): ForeignRequest | undefi
 /** Writes a plan request in the shape that existing clients read (WR-13). */
 export function toForeignRequest(request: PlanApprovalRequest): ForeignEntry {
   const { type, from, timestamp, planFilePath, planContent, requestId } = request;
-  return { from, text: JSON.stringify({ type, from, timestamp, planFilePath, planContent, requestId }), timestamp };
+  return {
+    from,
+    text: JSON.stringify({ type, from, timestamp, planFilePath, planContent, requestId }),
+    timestamp,
+  };
 }
 
 /** Writes a response in the shape that existing clients read (WR-13). */

@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { Timestamp } from './clock.ts';
 import { Digest } from './digest.ts';
-import { AgentName, Principal, RequestId, SessionId, TeamName, TeammateName } from './ids.ts';
+import { AgentName, Principal, RequestId, SessionId, TeammateName, TeamName } from './ids.ts';
 import { PermissionMode, WorkingMode } from './permission-mode.ts';
-import { ContextChoice, ExecutionTarget, ImageRef, Labels, type RequestRecord, type RequestWithPlan, Usage } from './request.ts';
+import {
+  ContextChoice,
+  ExecutionTarget,
+  ImageRef,
+  Labels,
+  type RequestRecord,
+  type RequestWithPlan,
+  Usage,
+} from './request.ts';
 import { Outcome } from './request-machine.ts';
 
 /** A plan that waits for its decision (WR-10). */
@@ -49,7 +57,10 @@ export const PlanApprovalResponse = z.looseObject({
 export type PlanApprovalResponse = z.infer<typeof PlanApprovalResponse>;
 
 /** Plain text from one to another. */
-export const TextMessage = z.looseObject({ type: z.literal('message'), text: z.string().min(1).max(100_000) });
+export const TextMessage = z.looseObject({
+  type: z.literal('message'),
+  text: z.string().min(1).max(100_000),
+});
 /** Someone's permission mode is now another; the lead's last one is a default for granting (TM-30). */
 export const ModeChanged = z.looseObject({ type: z.literal('mode_changed'), mode: PermissionMode });
 /** A teammate has nothing to do. */
@@ -136,7 +147,14 @@ export function responseMessage(
   const { state, decision } = record;
   if (state === 'pending') return undefined;
   const head = { type: 'plan_approval_response', requestId: record.requestId, outcome: state } as const;
-  if (!decision) return { ...head, approved: false, timestamp: endedAt, planDigest: record.plan.digest, planEdited: false };
+  if (!decision)
+    return {
+      ...head,
+      approved: false,
+      timestamp: endedAt,
+      planDigest: record.plan.digest,
+      planEdited: false,
+    };
   return {
     ...head,
     approved: state === 'approved' && decision.outcome === 'approved',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AgentName, RequestId, TeamName } from './ids.ts';
 import { Timestamp } from './clock.ts';
+import { AgentName, RequestId, TeamName } from './ids.ts';
 import { Envelope, OutgoingMessage } from './messages.ts';
 import { PermissionMode } from './permission-mode.ts';
 import { DecisionBody, RequestPage, RequestRecord, RequestWithPlan, Submission } from './request.ts';
@@ -26,7 +26,11 @@ export type ClaimBody = z.infer<typeof ClaimBody>;
 /** A receipt (TM-11): `delivered` when the decision was read and verified, `applied` when the gate opened. */
 export const ReceiptBody = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('delivered') }),
-  z.strictObject({ kind: z.literal('applied'), epoch: z.number().int().positive(), effectiveMode: PermissionMode }),
+  z.strictObject({
+    kind: z.literal('applied'),
+    epoch: z.number().int().positive(),
+    effectiveMode: PermissionMode,
+  }),
 ]);
 export type ReceiptBody = z.infer<typeof ReceiptBody>;
 
@@ -41,7 +45,10 @@ export const SettleBody = z.strictObject({
 export type SettleBody = z.infer<typeof SettleBody>;
 
 /** A heartbeat (TM-12). */
-export const PresenceBody = z.strictObject({ process: z.string().min(1).max(64), ttlMs: z.number().int().min(1000).max(600_000).default(30_000) });
+export const PresenceBody = z.strictObject({
+  process: z.string().min(1).max(64),
+  ttlMs: z.number().int().min(1000).max(600_000).default(30_000),
+});
 export type PresenceBody = z.infer<typeof PresenceBody>;
 
 /** What the service says of itself. */
@@ -61,11 +68,17 @@ interface Route {
 /** Every route of the lead service that speaks of requests, inboxes and work (2.4), as data. */
 export const routes = {
   submitRequest: {
-    method: 'POST', path: '/v1/teams/:team/requests', summary: 'Submit a plan for approval',
-    params: OfTeam, body: Submission, answers: { 201: RequestRecord, 200: RequestRecord },
+    method: 'POST',
+    path: '/v1/teams/:team/requests',
+    summary: 'Submit a plan for approval',
+    params: OfTeam,
+    body: Submission,
+    answers: { 201: RequestRecord, 200: RequestRecord },
   },
   listRequests: {
-    method: 'GET', path: '/v1/teams/:team/requests', summary: 'List requests, newest first',
+    method: 'GET',
+    path: '/v1/teams/:team/requests',
+    summary: 'List requests, newest first',
     params: OfTeam,
     query: z.object({
       state: RequestState.optional(),
@@ -76,71 +89,138 @@ export const routes = {
     answers: { 200: RequestPage },
   },
   showRequest: {
-    method: 'GET', path: '/v1/teams/:team/requests/:id', summary: 'Read one request with its plan',
-    params: OfRequest, answers: { 200: RequestWithPlan },
+    method: 'GET',
+    path: '/v1/teams/:team/requests/:id',
+    summary: 'Read one request with its plan',
+    params: OfRequest,
+    answers: { 200: RequestWithPlan },
   },
   readPlan: {
-    method: 'GET', path: '/v1/teams/:team/requests/:id/plan', summary: 'Read the exact bytes of a plan',
-    params: OfRequest, answers: {},
+    method: 'GET',
+    path: '/v1/teams/:team/requests/:id/plan',
+    summary: 'Read the exact bytes of a plan',
+    params: OfRequest,
+    answers: {},
   },
   awaitDecision: {
-    method: 'GET', path: '/v1/teams/:team/requests/:id/wait', summary: 'Wait until a request has ended',
+    method: 'GET',
+    path: '/v1/teams/:team/requests/:id/wait',
+    summary: 'Wait until a request has ended',
     params: OfRequest,
     query: z.object({ timeoutMs: wholeNumber(0, maxWaitMs).default(30_000) }),
     answers: { 200: RequestRecord, 202: RequestRecord },
   },
   decideRequest: {
-    method: 'POST', path: '/v1/teams/:team/requests/:id/decision',
-    summary: 'Approve, reject or teleport exactly the plan that was read. An approval opens the gate of its session in the granted mode; it is no standing approval for any tool',
-    params: OfRequest, body: DecisionBody, answers: { 200: RequestRecord },
+    method: 'POST',
+    path: '/v1/teams/:team/requests/:id/decision',
+    summary:
+      'Approve, reject or teleport exactly the plan that was read. An approval opens the gate of its session in the granted mode; it is no standing approval for any tool',
+    params: OfRequest,
+    body: DecisionBody,
+    answers: { 200: RequestRecord },
   },
   withdrawRequest: {
-    method: 'POST', path: '/v1/teams/:team/requests/:id/withdraw', summary: 'Take a pending request back',
-    params: OfRequest, answers: { 200: RequestRecord },
+    method: 'POST',
+    path: '/v1/teams/:team/requests/:id/withdraw',
+    summary: 'Take a pending request back',
+    params: OfRequest,
+    answers: { 200: RequestRecord },
   },
   readInbox: {
-    method: 'GET', path: '/v1/teams/:team/inbox/:agent', summary: 'Read an inbox, oldest first',
+    method: 'GET',
+    path: '/v1/teams/:team/inbox/:agent',
+    summary: 'Read an inbox, oldest first',
     params: OfAgent,
-    query: z.object({ after: z.string().max(64).optional(), limit: wholeNumber(1, pageLimits.max).default(pageLimits.default) }),
+    query: z.object({
+      after: z.string().max(64).optional(),
+      limit: wholeNumber(1, pageLimits.max).default(pageLimits.default),
+    }),
     answers: { 200: z.looseObject({ entries: z.array(Envelope) }) },
   },
   acknowledge: {
-    method: 'POST', path: '/v1/teams/:team/inbox/:agent/ack', summary: 'Acknowledge inbox entries; decides nothing',
-    params: OfAgent, body: z.strictObject({ ids: z.array(z.string().max(64)).min(1).max(pageLimits.max) }),
+    method: 'POST',
+    path: '/v1/teams/:team/inbox/:agent/ack',
+    summary: 'Acknowledge inbox entries; decides nothing',
+    params: OfAgent,
+    body: z.strictObject({ ids: z.array(z.string().max(64)).min(1).max(pageLimits.max) }),
     answers: { 200: z.looseObject({ acknowledged: z.number().int() }) },
   },
   sendMessage: {
-    method: 'POST', path: '/v1/teams/:team/messages', summary: 'Send a message to an inbox',
-    params: OfTeam, body: OutgoingMessage, answers: { 201: z.looseObject({ id: z.string() }) },
+    method: 'POST',
+    path: '/v1/teams/:team/messages',
+    summary: 'Send a message to an inbox',
+    params: OfTeam,
+    body: OutgoingMessage,
+    answers: { 201: z.looseObject({ id: z.string() }) },
   },
   followEvents: {
-    method: 'GET', path: '/v1/teams/:team/events', summary: 'Follow the event log; resumes from Last-Event-ID',
-    params: OfTeam, answers: {},
+    method: 'GET',
+    path: '/v1/teams/:team/events',
+    summary: 'Follow the event log; resumes from Last-Event-ID',
+    params: OfTeam,
+    answers: {},
   },
   claimWork: {
-    method: 'POST', path: '/v1/teams/:team/requests/:id/claim', summary: 'Claim the work of an approved request',
-    params: OfRequest, body: ClaimBody, answers: { 200: RequestRecord },
+    method: 'POST',
+    path: '/v1/teams/:team/requests/:id/claim',
+    summary: 'Claim the work of an approved request',
+    params: OfRequest,
+    body: ClaimBody,
+    answers: { 200: RequestRecord },
   },
   sendReceipt: {
-    method: 'POST', path: '/v1/teams/:team/requests/:id/receipt', summary: 'Say that a decision was delivered or applied',
-    params: OfRequest, body: ReceiptBody, answers: { 200: RequestRecord },
+    method: 'POST',
+    path: '/v1/teams/:team/requests/:id/receipt',
+    summary: 'Say that a decision was delivered or applied',
+    params: OfRequest,
+    body: ReceiptBody,
+    answers: { 200: RequestRecord },
   },
   settleWork: {
-    method: 'POST', path: '/v1/teams/:team/requests/:id/settle', summary: 'Say how the work ended',
-    params: OfRequest, body: SettleBody, answers: { 200: RequestRecord },
+    method: 'POST',
+    path: '/v1/teams/:team/requests/:id/settle',
+    summary: 'Say how the work ended',
+    params: OfRequest,
+    body: SettleBody,
+    answers: { 200: RequestRecord },
   },
   reportPresence: {
-    method: 'POST', path: '/v1/teams/:team/presence', summary: 'Say that a teammate is alive',
-    params: OfTeam, body: PresenceBody, answers: { 200: z.looseObject({ lastSeen: Timestamp }) },
+    method: 'POST',
+    path: '/v1/teams/:team/presence',
+    summary: 'Say that a teammate is alive',
+    params: OfTeam,
+    body: PresenceBody,
+    answers: { 200: z.looseObject({ lastSeen: Timestamp }) },
   },
   listPresence: {
-    method: 'GET', path: '/v1/teams/:team/presence', summary: 'When each teammate was last seen',
+    method: 'GET',
+    path: '/v1/teams/:team/presence',
+    summary: 'When each teammate was last seen',
     params: OfTeam,
-    answers: { 200: z.looseObject({ teammates: z.array(z.looseObject({ teammate: z.string(), lastSeen: Timestamp, alive: z.boolean() })) }) },
+    answers: {
+      200: z.looseObject({
+        teammates: z.array(z.looseObject({ teammate: z.string(), lastSeen: Timestamp, alive: z.boolean() })),
+      }),
+    },
   },
-  jwks: { method: 'GET', path: '/.well-known/jwks.json', summary: 'The keys that decisions verify under', answers: { 200: z.looseObject({ keys: z.array(z.looseObject({})) }) } },
-  healthz: { method: 'GET', path: '/healthz', summary: 'Whether the process is alive', answers: { 200: Health } },
-  readyz: { method: 'GET', path: '/readyz', summary: 'Whether it can do its work', answers: { 200: Health, 503: Health } },
+  jwks: {
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    summary: 'The keys that decisions verify under',
+    answers: { 200: z.looseObject({ keys: z.array(z.looseObject({})) }) },
+  },
+  healthz: {
+    method: 'GET',
+    path: '/healthz',
+    summary: 'Whether the process is alive',
+    answers: { 200: Health },
+  },
+  readyz: {
+    method: 'GET',
+    path: '/readyz',
+    summary: 'Whether it can do its work',
+    answers: { 200: Health, 503: Health },
+  },
   metrics: { method: 'GET', path: '/metrics', summary: 'Prometheus metrics', answers: {} },
 } as const satisfies Record<string, Route>;
 

@@ -1,14 +1,23 @@
 import { z } from 'zod';
 import { Timestamp } from './clock.ts';
 import { Digest } from './digest.ts';
+import { TaskPhase } from './job.ts';
 import { PermissionMode } from './permission-mode.ts';
 import { Outcome } from './request-machine.ts';
-import { TaskPhase } from './job.ts';
 
-const about = { teammate: z.string().optional(), sessionId: z.string().optional(), requestId: z.string().optional() };
+const about = {
+  teammate: z.string().optional(),
+  sessionId: z.string().optional(),
+  requestId: z.string().optional(),
+};
 
 /** A plan was submitted. */
-const PlanProposed = z.looseObject({ type: z.literal('plan:proposed'), ...about, planDigest: Digest, revision: z.number().int() });
+const PlanProposed = z.looseObject({
+  type: z.literal('plan:proposed'),
+  ...about,
+  planDigest: Digest,
+  revision: z.number().int(),
+});
 /** A request ended; `outcome` says how. */
 const PlanDecided = z.looseObject({
   type: z.literal('plan:decided'),
@@ -26,18 +35,36 @@ const WorkChanged = z.looseObject({
   reason: z.string().optional(),
 });
 /** A task entered a phase (TM-2). */
-const PhaseChanged = z.looseObject({ type: z.literal('task:phase'), ...about, phase: TaskPhase, reason: z.string().optional() });
+const PhaseChanged = z.looseObject({
+  type: z.literal('task:phase'),
+  ...about,
+  phase: TaskPhase,
+  reason: z.string().optional(),
+});
 /** A message reached an inbox. */
 const MessageSent = z.looseObject({ type: z.literal('message'), to: z.string(), from: z.string() });
 /** Something that a lead must look at (I8). */
 const Alarm = z.looseObject({ type: z.literal('alarm'), ...about, code: z.string(), detail: z.string() });
 
 /** What the stores and services of this release append to a team's event log. */
-export const TeamEventBody = z.discriminatedUnion('type', [PlanProposed, PlanDecided, WorkChanged, PhaseChanged, MessageSent, Alarm]);
+export const TeamEventBody = z.discriminatedUnion('type', [
+  PlanProposed,
+  PlanDecided,
+  WorkChanged,
+  PhaseChanged,
+  MessageSent,
+  Alarm,
+]);
 export type TeamEventBody = z.infer<typeof TeamEventBody>;
 
 /** An event as it is read: `id` is `<n>-0`, without gaps in a team (ST-6). Types unknown to this release are kept. */
-export const TeamEvent = z.looseObject({ id: z.string(), at: Timestamp, team: z.string(), type: z.string(), ...about });
+export const TeamEvent = z.looseObject({
+  id: z.string(),
+  at: Timestamp,
+  team: z.string(),
+  type: z.string(),
+  ...about,
+});
 export type TeamEvent = z.infer<typeof TeamEvent>;
 
 /** The name of the server-sent event that says: the log does not reach back to your `Last-Event-ID`, fetch anew. */

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
 import { ErrorCode, PlacetError, Problem } from '../errors.ts';
 import { type RouteName, routes } from '../routes.ts';
-import { TeamEvent, resetEvent } from '../team-events.ts';
+import { resetEvent, TeamEvent } from '../team-events.ts';
 import { readServerSentEvents } from './sse.ts';
 
-type Part<Name extends RouteName, Key extends 'params' | 'query' | 'body'> = (typeof routes)[Name] extends Record<
-  Key,
-  infer Schema extends z.ZodType
->
-  ? Record<Key, z.input<Schema>>
-  : unknown;
+type Part<Name extends RouteName, Key extends 'params' | 'query' | 'body'> =
+  (typeof routes)[Name] extends Record<Key, infer Schema extends z.ZodType>
+    ? Record<Key, z.input<Schema>>
+    : unknown;
 
 /** What a call of a route takes: its params, query and body, as far as it has them. */
-export type CallInput<Name extends RouteName> = Part<Name, 'params'> & Part<Name, 'query'> & Part<Name, 'body'>;
+export type CallInput<Name extends RouteName> = Part<Name, 'params'> &
+  Part<Name, 'query'> &
+  Part<Name, 'body'>;
 
 type AnswerOf<Name extends RouteName> = (typeof routes)[Name]['answers'];
 /** What a route answers, whichever status it succeeds with. */
@@ -66,7 +66,11 @@ export class PlacetClient {
     if (!schema) throw await errorOf(response);
     const body: unknown = await response.json().catch(() => undefined);
     const parsed = schema.safeParse(body);
-    if (!parsed.success) throw new PlacetError('internal', `${name}: the service answered ${response.status} with a body that is not of the contract`);
+    if (!parsed.success)
+      throw new PlacetError(
+        'internal',
+        `${name}: the service answered ${response.status} with a body that is not of the contract`,
+      );
     return { status: response.status, body: parsed.data as CallOutput<Name> }; // parsed by the route's own schema
   }
 
@@ -86,7 +90,11 @@ export class PlacetClient {
     { after, signal }: { after?: string | undefined; signal: AbortSignal },
   ): AsyncGenerator<TeamEvent | { reset: true }, void> {
     const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after };
-    const response = await this.#send('followEvents', { params: { team } }, { signal, headers, unbounded: true });
+    const response = await this.#send(
+      'followEvents',
+      { params: { team } },
+      { signal, headers, unbounded: true },
+    );
     if (!response.ok || !response.body) throw await errorOf(response);
     for await (const event of readServerSentEvents(response.body)) {
       if (event.event === resetEvent) yield { reset: true };
@@ -104,16 +112,19 @@ export class PlacetClient {
     const signals: AbortSignal[] = options.signal ? [options.signal] : [];
     if (!options.unbounded) signals.push(AbortSignal.timeout(timeoutMs + (options.waitMs ?? 0)));
     try {
-      return await (this.#options.fetch ?? fetch)(new URL(fillPath(path, call.params ?? {}) + queryOf(call.query), url), {
-        method,
-        headers: {
-          ...(token && { authorization: `Bearer ${token}` }),
-          ...(call.body !== undefined && { 'content-type': 'application/json' }),
-          ...options.headers,
+      return await (this.#options.fetch ?? fetch)(
+        new URL(fillPath(path, call.params ?? {}) + queryOf(call.query), url),
+        {
+          method,
+          headers: {
+            ...(token && { authorization: `Bearer ${token}` }),
+            ...(call.body !== undefined && { 'content-type': 'application/json' }),
+            ...options.headers,
+          },
+          ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+          signal: AbortSignal.any(signals),
         },
-        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        signal: AbortSignal.any(signals),
-      });
+      );
     } catch (cause) {
       if (options.signal?.aborted) throw options.signal.reason;
       throw new PlacetError('service_unreachable', `no answer from ${url}: ${reasonOf(cause)}`, { cause });
@@ -127,7 +138,8 @@ function fillPath(path: string, params: Record<string, unknown>): string {
 
 function queryOf(query: Record<string, unknown> | undefined): string {
   const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query ?? {})) if (value !== undefined) search.set(key, String(value));
+  for (const [key, value] of Object.entries(query ?? {}))
+    if (typeof value === 'string' || typeof value === 'number') search.set(key, `${value}`);
   return search.size > 0 ? `?${search}` : '';
 }
 
@@ -139,7 +151,8 @@ function reasonOf(cause: unknown): string {
 async function errorOf(response: Response): Promise<PlacetError> {
   const problem = Problem.safeParse(await response.json().catch(() => undefined));
   const code = problem.success ? ErrorCode.safeParse(problem.data.code) : undefined;
-  if (!problem.success || !code?.success) return new PlacetError('internal', `the service answered ${response.status} without a problem of ours`);
+  if (!problem.success || !code?.success)
+    return new PlacetError('internal', `the service answered ${response.status} without a problem of ours`);
   const { detail, issues, current } = problem.data;
   const retryAfter = Number(response.headers.get('retry-after'));
   return new PlacetError(code.data, detail, {

@@ -8,7 +8,9 @@ export interface ServerSentEvent {
 }
 
 /** Reads a body as server-sent events until it ends; leaving the loop cancels the body. */
-export async function* readServerSentEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void> {
+export async function* readServerSentEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<ServerSentEvent, void> {
   const ready: ServerSentEvent[] = [];
   const parser = createParser({
     onEvent: ({ id, event, data }) => {

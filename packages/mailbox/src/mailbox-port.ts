@@ -1,0 +1,122 @@
+import type {
+  Decision,
+  Digest,
+  Envelope,
+  Job,
+  PermissionMode,
+  RequestRecord,
+  SessionId,
+  RequestId,
+  Submission,
+  TaskPhase,
+  TaskRecord,
+  TeamEventBody,
+} from '@placet/protocol';
+
+/** How a submission went (WR-23, WR-25). */
+export interface SubmitResult {
+  /** `standing`: the session's approval of this very plan still stands, and `record` is it, under its old ID. */
+  kind: 'created' | 'replayed' | 'standing';
+  record: RequestRecord;
+}
+
+/** A session held by this process until its lease lapses (TM-16). */
+export interface SessionLease {
+  sessionId: SessionId;
+  /** Rises with every holder; what an earlier epoch does is void. */
+  epoch: number;
+  /** What the former holder said it was running, where it did not end properly. */
+  leftover: string | undefined;
+}
+
+/** What came of trying to hold a session, or to claim work. */
+export type LeaseResult =
+  | { kind: 'held'; lease: SessionLease }
+  /** Another process holds it for at most `freeInMs` more. */
+  | { kind: 'busy'; freeInMs: number };
+
+/** What a holder writes into a task's record; a field that is not named stays. */
+export interface TaskChange {
+  phase?: TaskPhase;
+  /** Persisted before a submission is sent (TM-4); null takes it away. */
+  intent?: { requestId: RequestId; digest: Digest } | null;
+  reason?: string;
+  /** What is running now and must be ended by the next holder if this one is lost: `pid:start`; null when ended. */
+  running?: string | null;
+  branch?: string;
+  commit?: string;
+}
+
+/** How work was settled. */
+export interface Settlement {
+  epoch: number;
+  state: 'done' | 'failed';
+  reason?: string | undefined;
+  branch?: string | undefined;
+  commit?: string | undefined;
+}
+
+/** An inbox entry that was taken and must be acknowledged. */
+export interface TakenEntry extends Envelope {
+  /** How often it has been offered, this time included. */
+  deliveries: number;
+}
+
+/**
+ * Everything that a teammate needs of the mailbox (TM-50): of one team and one teammate. Each method throws
+ * PlacetError `store_unavailable` when the store does not answer in time; every write is idempotent and may be
+ * repeated after that.
+ */
+export interface MailboxPort {
+  readonly team: string;
+  readonly teammate: string;
+
+  /** @throws PlacetError `request_conflict`, `validation_failed`, `plan_required`, `payload_too_large` */
+  submit(submission: Submission): Promise<SubmitResult>;
+  /** The record; undefined for an unknown or another teammate's request. Expires it lazily. */
+  getRequest(requestId: RequestId): Promise<RequestRecord | undefined>;
+  /** The plan's exact bytes. */
+  getPlan(digest: Digest): Promise<Uint8Array | undefined>;
+  /** @throws PlacetError `not_found`, `already_decided` */
+  withdraw(requestId: RequestId): Promise<RequestRecord>;
+
+  /** Entries that are due, at most `limit`; each is out for the visibility time (TM-41). */
+  takeEntries(limit: number): Promise<TakenEntry[]>;
+  /** Removes entries; answers how many there were. */
+  acknowledge(ids: string[]): Promise<number>;
+  sendToLead(message: { type: string; [field: string]: unknown }, operationId: string): Promise<void>;
+
+  /** Makes the task's record in phase `planning`, once; answers the one that stands. */
+  openTask(sessionId: SessionId, job: Job): Promise<TaskRecord>;
+  getTask(sessionId: SessionId): Promise<TaskRecord | undefined>;
+  /** Holds the session for planning. `holder` names this process and run. */
+  holdSession(sessionId: SessionId, holder: string, leaseMs: number): Promise<LeaseResult>;
+  /** Prolongs a lease; false when it is lost. */
+  renewSession(lease: SessionLease, leaseMs: number): Promise<boolean>;
+  releaseSession(lease: SessionLease): Promise<void>;
+  /** Changes the record under a lease; false when the lease is lost (nothing was written). */
+  changeTask(lease: SessionLease, change: TaskChange): Promise<boolean>;
+
+  /**
+   * Holds the session and claims the work of its latest request in one step (TM-16).
+   * @throws PlacetError `not_found`, `not_approved`, `superseded`, `expired_unapplied`, `already_decided` (settled)
+   */
+  claim(requestId: RequestId, holder: string, leaseMs: number): Promise<LeaseResult>;
+  /** The decision was read and verified. */
+  markDelivered(requestId: RequestId): Promise<void>;
+  /** The gate opened in this mode. @throws PlacetError `epoch_stale` */
+  markApplied(requestId: RequestId, epoch: number, effectiveMode: PermissionMode): Promise<void>;
+  /** @throws PlacetError `epoch_stale`. Settling again with the same epoch and state is harmless. */
+  settle(requestId: RequestId, settlement: Settlement): Promise<RequestRecord>;
+
+  /** Says that this process is alive for the next `ttlMs` (TM-12). */
+  reportPresence(process: string, ttlMs: number): Promise<void>;
+  /** Appends to the team's event log: phases, refusals, alarms. */
+  report(event: TeamEventBody): Promise<void>;
+}
+
+/** What a verified decision lets a teammate do. */
+export interface VerifiedDecision {
+  decision: Decision;
+  jti: string;
+}

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { type ConfigLayer, environmentLayer, environmentName, resolveConfig } from './config.ts';
+
+const layer = (source: string, values: Record<string, unknown>): ConfigLayer => ({ source, values });
+
+test('[WR-41] the first layer that sets a key wins, and the source is told', () => {
+  const { config, sources } = resolveConfig([
+    layer('--port', { port: 1 }),
+    layer('environment', { port: '2', team: 'a' }),
+    layer('file', { team: 'b' }),
+  ]);
+  expect(config.port).toBe(1);
+  expect(config.team).toBe('a');
+  expect(sources).toMatchObject({ port: '--port', team: 'environment', host: 'default' });
+});
+
+test('[WR-41] for a key that restricts, the strictest of all layers wins', () => {
+  const layers = [
+    layer('flags', { planModeRequired: false, permissionCeiling: 'bypassPermissions', maxRevisions: 50 }),
+    layer('environment', { planModeRequired: '1' }),
+    layer('file', { permissionCeiling: 'acceptEdits', maxRevisions: 3 }),
+  ];
+  const { config, sources } = resolveConfig(layers);
+  expect(config).toMatchObject({ planModeRequired: true, permissionCeiling: 'acceptEdits', maxRevisions: 3 });
+  expect(sources).toMatchObject({
+    planModeRequired: 'environment',
+    permissionCeiling: 'file',
+    maxRevisions: 'file',
+  });
+});
+
+test.each([
+  ['an unknown key', { prot: 1 }, /placet\.config\.json: there is no setting "prot"/],
+  ['a bad value', { port: 'x' }, /placet\.config\.json: the setting "port" is not valid/],
+  [
+    'a fault deep inside',
+    { agents: { codemod: { command: [] } } },
+    /"agents\.codemod\.command" is not valid/,
+  ],
+])('[WR-41] %s is an error that names the setting and its source', (_, values, message) => {
+  expect(() => resolveConfig([layer('placet.config.json', values)])).toThrow(message);
+});
+
+test('[WR-41] the environment sets by PLACET_ names, and empty variables set nothing', () => {
+  expect(environmentName('maxRevisions')).toBe('PLACET_MAX_REVISIONS');
+  const values = environmentLayer({
+    PLACET_MAX_REVISIONS: '4',
+    PLACET_DATA: '/d',
+    PLACET_TEAM: '',
+    HOME: '/h',
+  }).values;
+  expect(values).toEqual({ maxRevisions: '4', dataDir: '/d' });
+  expect(resolveConfig([layer('environment', values)]).config.maxRevisions).toBe(4);
+});
