@@ -73,8 +73,8 @@ export const chosenLibraries: readonly (readonly [library: string, packageFiles:
 
 /** Other libraries for the same jobs. */
 export const rivalLibraries: readonly string[] = [
-  ...['redis', '@redis/client', 'valkey', '@valkey/valkey-glide', 'iovalkey', 'keyv'],
-  ...['bull', 'bee-queue', 'agenda', 'pg-boss', 'graphile-worker', 'amqplib', 'kafkajs'],
-  ...['jest', '@jest/globals', 'mocha', 'jasmine', 'ava', 'tap', 'uvu'],
-  ...['winston', 'bunyan', 'log4js', 'loglevel', 'consola', 'signale'],
-];
+  ['redis', '@redis/client', 'valkey', '@valkey/valkey-glide', 'iovalkey', 'keyv'],
+  ['bull', 'bee-queue', 'agenda', 'pg-boss', 'graphile-worker', 'amqplib', 'kafkajs'],
+  ['jest', '@jest/globals', 'mocha', 'jasmine', 'ava', 'tap', 'uvu'],
+  ['winston', 'bunyan', 'log4js', 'loglevel', 'consola', 'signale'],
+].flat();

@@ -25,7 +25,7 @@ export function scanModule(path: string, text: string): ModuleScan {
     hasDefaultExport: exported.some(
       ({ exportName }) => String(exportName.kind) === 'Default' || exportName.name === 'default',
     ),
-    hasStarExport: exported.some(({ importName }) => /^All/.test(importName.kind)),
+    hasStarExport: exported.some(({ importName }) => importName.kind.startsWith('All')),
     code: comments.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text),
   };
 }
