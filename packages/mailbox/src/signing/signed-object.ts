@@ -1,0 +1,76 @@
+import { signatureAlgorithm } from '@placet/protocol';
+import { compactVerify } from 'jose';
+import { z } from 'zod';
+import type { KeySource } from './key-source.ts';
+
+/** Why something signed is not believed. */
+export type SignatureFault =
+  /** Not a compact JWS, or not written the one way there is. */
+  | 'malformed'
+  /** The header is not exactly `{ alg: 'EdDSA', kid, typ }` with the expected `typ`. */
+  | 'header'
+  | 'key_unknown'
+  | 'keys_unreachable'
+  | 'signature'
+  /** The claims are not of the schema. */
+  | 'claims';
+
+/** What came of reading something signed. */
+export type SignedResult<Claims> =
+  | { kind: 'valid'; claims: Claims; kid: string }
+  | { kind: 'invalid'; reason: SignatureFault };
+
+/** The longest JWS that is looked at, in characters. */
+const maxJwsChars = 64 * 1024;
+
+const Header = z.strictObject({
+  alg: z.literal(signatureAlgorithm),
+  kid: z.string().min(1).max(64),
+  typ: z.string(),
+});
+
+/**
+ * Reads a compact JWS of one type (IN-2): exact header, a key of the source, the signature, strict claims. A JWS that
+ * is not, byte for byte, how its parts are encoded is refused, so that no second spelling of a signature exists.
+ */
+export async function readSigned<Schema extends z.ZodType>(
+  jws: string,
+  { typ, schema, keys }: { typ: string; schema: Schema; keys: KeySource },
+): Promise<SignedResult<z.output<Schema>>> {
+  const parts = canonicalParts(jws);
+  if (!parts) return { kind: 'invalid', reason: 'malformed' };
+  const header = Header.safeParse(jsonOf(parts.header));
+  if (!header.success || header.data.typ !== typ) return { kind: 'invalid', reason: 'header' };
+  const lookup = await keys.find(header.data.kid);
+  if (lookup.kind === 'unknown') return { kind: 'invalid', reason: 'key_unknown' };
+  if (lookup.kind === 'unreachable') return { kind: 'invalid', reason: 'keys_unreachable' };
+  try {
+    await compactVerify(jws, lookup.key, { algorithms: [signatureAlgorithm] });
+  } catch {
+    // Whatever jose objects to, the signature is not believed; its reasons are for its own developers.
+    return { kind: 'invalid', reason: 'signature' };
+  }
+  const claims = schema.safeParse(jsonOf(parts.payload));
+  if (!claims.success) return { kind: 'invalid', reason: 'claims' };
+  return { kind: 'valid', claims: claims.data, kid: header.data.kid };
+}
+
+function canonicalParts(jws: string): { header: Buffer; payload: Buffer } | undefined {
+  if (typeof jws !== 'string' || jws.length > maxJwsChars) return undefined;
+  const parts = jws.split('.');
+  if (parts.length !== 3) return undefined;
+  const [header, payload, signature] = parts.map((part) => Buffer.from(part, 'base64url'));
+  if (!header?.length || !payload?.length || signature?.length !== 64) return undefined;
+  const again = [header, payload, signature].map((bytes) => bytes.toString('base64url')).join('.');
+  return again === jws ? { header, payload } : undefined;
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+function jsonOf(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
