@@ -52,3 +52,20 @@ test('[WR-41] the environment sets by PLACET_ names, and empty variables set not
   expect(values).toEqual({ maxRevisions: '4', dataDir: '/d' });
   expect(resolveConfig([layer('environment', values)]).config.maxRevisions).toBe(4);
 });
+
+test('[WR-41] a variable is named in the sources and in errors, and an unknown one is an error', () => {
+  const resolve = (environment: Record<string, string>) => resolveConfig([environmentLayer(environment)]);
+  expect(resolve({ PLACET_PORT: '0', PLACET_DATA: '/d' }).sources).toMatchObject({
+    port: 'PLACET_PORT',
+    dataDir: 'PLACET_DATA',
+    host: 'default',
+  });
+  expect(() => resolve({ PLACET_PORT: 'x' })).toThrow(/^PLACET_PORT: the setting "port" is not valid/);
+  expect(() => resolve({ PLACET_PROT: '1' })).toThrow(/there is no setting "PLACET_PROT"/);
+  expect(() => resolve({ PLACET_AGENTS: '{}' })).toThrow(/there is no setting "PLACET_AGENTS"/);
+});
+
+test('[WR-41] what an agent or a test is given in the environment is no setting', () => {
+  const given = { PLACET_PHASE: 'plan', PLACET_PLAN_FILE: '/p', PLACET_TEST_REDIS_URL: 'redis://x' };
+  expect(environmentLayer(given).values).toEqual({});
+});

@@ -157,6 +157,8 @@ export interface ConfigLayer {
   /** Such as `--port`, `PLACET_PORT` or a file's path; said in errors. */
   source: string;
   values: Record<string, unknown>;
+  /** Where single settings of this layer come from, where that can be said more exactly than `source` does. */
+  sourceOf?: Readonly<Record<string, string>>;
 }
 
 /** A configuration with where each setting came from (`default` where nobody set it). */
@@ -170,21 +172,29 @@ export function environmentName(name: SettingName): string {
   return `PLACET_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
-/** Environment variables of ours that are no settings. */
-const otherVariables = new Set(['PLACET_DATA', 'PLACET_CONFIG', 'PLACET_TEST_REDIS_URL']);
+/** Environment variables of ours that are no settings: of commands, of tests, and those an agent is given (TM-22). */
+const otherVariables =
+  /^PLACET_(?:DATA|CONFIG|TEST_.*|PHASE|PLAN_FILE|TASK|FEEDBACK_FILE|PERMISSION_MODE|SESSION_ID|AGENT_.*)$/;
 
-/** The layer that the environment makes: every `PLACET_*` variable that is not empty. */
+/**
+ * The layer that the environment makes: every `PLACET_*` variable that is not empty. One that is no setting is kept
+ * under its own name, so that {@link resolveConfig} names it.
+ */
 export function environmentLayer(environment: Record<string, string | undefined>): ConfigLayer {
   const names = new Map(settingNames().map((name) => [environmentName(name), name]));
+  names.delete(environmentName('agents')); // profiles are too rich for a variable; files set them
   const values: Record<string, unknown> = {};
+  const sourceOf: Record<string, string> = {};
+  const set = (name: string, variable: string, value: string) => {
+    values[name] = value;
+    sourceOf[name] = variable;
+  };
   for (const [variable, value] of Object.entries(environment)) {
-    if (!variable.startsWith('PLACET_') || !value || otherVariables.has(variable)) continue;
-    const name = names.get(variable);
-    if (name === 'agents') continue; // profiles are too rich for a variable; files set them
-    if (name) values[name] = value;
+    if (!variable.startsWith('PLACET_') || !value || otherVariables.test(variable)) continue;
+    set(names.get(variable) ?? variable, variable, value);
   }
-  if (environment.PLACET_DATA) values.dataDir = environment.PLACET_DATA;
-  return { source: 'environment', values };
+  if (environment.PLACET_DATA) set('dataDir', 'PLACET_DATA', environment.PLACET_DATA);
+  return { source: 'environment', values, sourceOf };
 }
 
 /**
@@ -209,7 +219,8 @@ export function resolveConfig(layers: readonly ConfigLayer[]): ResolvedConfig {
     } else {
       const chosen = setting.restrict ? setting.restrict(parsed as never[]) : parsed[0]; // parsed by the setting's own schema, which its restrict is written for
       config[name] = chosen;
-      sources[name] = set[Math.max(0, parsed.indexOf(chosen))]?.source ?? 'default';
+      const layer = set[Math.max(0, parsed.indexOf(chosen))];
+      sources[name] = layer ? sourceIn(layer, name) : 'default';
     }
   }
   return { config: config as Config, sources: sources as ResolvedConfig['sources'] }; // each key of `settings` was just set by its schema
@@ -219,13 +230,17 @@ function settingNames(): SettingName[] {
   return Object.keys(settings) as SettingName[]; // the keys of the literal above
 }
 
-function parseSetting(name: string, setting: Setting, { source, values }: ConfigLayer): unknown {
-  const parsed = setting.schema.safeParse(values[name]);
+function sourceIn({ source, sourceOf }: ConfigLayer, name: string): string {
+  return sourceOf?.[name] ?? source;
+}
+
+function parseSetting(name: string, setting: Setting, layer: ConfigLayer): unknown {
+  const parsed = setting.schema.safeParse(layer.values[name]);
   if (parsed.success) return parsed.data;
   const fault = parsed.error.issues[0];
   const where = fault && fault.path.length > 0 ? `${name}.${fault.path.join('.')}` : name;
   throw new PlacetError(
     'config_invalid',
-    `${source}: the setting "${where}" is not valid: ${fault?.message ?? 'unknown fault'}`,
+    `${sourceIn(layer, name)}: the setting "${where}" is not valid: ${fault?.message ?? 'unknown fault'}`,
   );
 }

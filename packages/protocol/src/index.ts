@@ -57,6 +57,13 @@ export {
   TeamName,
 } from './ids.ts';
 export {
+  findLookAlikes,
+  type LookAlike,
+  type ShownAs,
+  showInvisible,
+  toVisibleJson,
+} from './invisible-text.ts';
+export {
   defaultMaxRevisions,
   type FailReason,
   failReasons,
