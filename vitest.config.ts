@@ -24,6 +24,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/announce-engine.ts'],
           exclude: ['**/node_modules/**', 'test/bench/peers/**'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
