@@ -40,3 +40,7 @@ export {
   type TokenSpec,
   verifyToken,
 } from './signing/tokens.ts';
+export { type ConnectOptions, connectRedis, maxBlockMs, type RedisHandle } from './connection.ts';
+export { type Log, silentLog } from './log.ts';
+export { judgeRedis } from './redis-suitability.ts';
+export { maskRedisUrl, parseRedisUrl } from './redis-url.ts';
