@@ -1,3 +1,5 @@
+export { type AuditEntry, AuditLog, leafBytes } from './audit-log.ts';
+export { type ConnectOptions, connectRedis, maxBlockMs, type RedisHandle } from './connection.ts';
 export {
   type DecideDeps,
   type DecideInput,
@@ -5,19 +7,36 @@ export {
   type DecisionStore,
   decideRequest,
 } from './decide-request.ts';
-export { signDecision } from './signing/decision-signing.ts';
+export { Duties } from './duties.ts';
 export {
-  type ApprovedDecision,
-  type DecisionJournal,
-  DecisionVerifier,
-  type InvalidDecision,
-  type InvalidReason,
-  type OwnRequest,
-  ownRequestOf,
-  requireApproved,
-  type ValidDecision,
-  type VerifyInput,
-} from './signing/decision-verifier.ts';
+  EventHub,
+  type EventHubOptions,
+  type FeedItem,
+  type RequestReader,
+  type WaitResult,
+} from './event-hub.ts';
+export { EventLog, type EventPage } from './event-log.ts';
+export {
+  type DeadLetter,
+  type InboxOptions,
+  type InboxRequests,
+  InboxStore,
+  type Sending,
+} from './inbox-store.ts';
+export { type Log, silentLog } from './log.ts';
+export {
+  type ManagedRedis,
+  type ManagedRedisOptions,
+  type RedisEngine,
+  startManagedRedis,
+} from './managed-redis.ts';
+export { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
+export { Presence, type TeammatePresence } from './presence.ts';
+export { type EngineSearch, findRedisEngine } from './redis-engine.ts';
+export { judgeRedis } from './redis-suitability.ts';
+export { maskRedisUrl, parseRedisUrl } from './redis-url.ts';
+export { signDecision } from './signing/decision-signing.ts';
+export { DecisionVerifier } from './signing/decision-verifier.ts';
 export { type JwksLocation, JwksSource, type JwksSourceOptions } from './signing/jwks-source.ts';
 export { type KeyInfo, KeyRing, type KeyRingOptions } from './signing/key-ring.ts';
 export {
@@ -40,7 +59,16 @@ export {
   type TokenSpec,
   verifyToken,
 } from './signing/tokens.ts';
-export { type ConnectOptions, connectRedis, maxBlockMs, type RedisHandle } from './connection.ts';
-export { type Log, silentLog } from './log.ts';
-export { judgeRedis } from './redis-suitability.ts';
-export { maskRedisUrl, parseRedisUrl } from './redis-url.ts';
+export {
+  type ApprovedDecision,
+  type DecisionJournal,
+  type InvalidDecision,
+  type InvalidReason,
+  type OwnRequest,
+  ownRequestOf,
+  requireApproved,
+  type ValidDecision,
+  type VerifyInput,
+} from './signing/verification.ts';
+export { type QueueCounts, TaskQueues } from './task-queues.ts';
+export { Teams } from './teams.ts';
