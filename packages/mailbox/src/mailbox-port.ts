@@ -4,9 +4,9 @@ import type {
   Envelope,
   Job,
   PermissionMode,
+  RequestId,
   RequestRecord,
   SessionId,
-  RequestId,
   Submission,
   TaskPhase,
   TaskRecord,
@@ -71,8 +71,12 @@ export interface MailboxPort {
   readonly team: string;
   readonly teammate: string;
 
-  /** @throws PlacetError `request_conflict`, `validation_failed`, `plan_required`, `payload_too_large` */
-  submit(submission: Submission): Promise<SubmitResult>;
+  /**
+   * Submits a plan. With `lease`, only while no later holder has the session: what a worker sends that lost it is
+   * refused, unless it is the repetition of what is already there.
+   * @throws PlacetError `request_conflict`, `validation_failed`, `plan_required`, `payload_too_large`, `epoch_stale`
+   */
+  submit(submission: Submission, lease?: SessionLease): Promise<SubmitResult>;
   /** The record; undefined for an unknown or another teammate's request. Expires it lazily. */
   getRequest(requestId: RequestId): Promise<RequestRecord | undefined>;
   /** The plan's exact bytes. */
@@ -89,7 +93,11 @@ export interface MailboxPort {
   /** Makes the task's record in phase `planning`, once; answers the one that stands. */
   openTask(sessionId: SessionId, job: Job): Promise<TaskRecord>;
   getTask(sessionId: SessionId): Promise<TaskRecord | undefined>;
-  /** Holds the session for planning. `holder` names this process and run. */
+  /**
+   * Holds the session, which is looked at only then. `holder` names this process and this attempt (at most 64
+   * characters): a repetition by the same holder is answered with the lease that it already has.
+   * @throws PlacetError `not_found` when there is no task of this session
+   */
   holdSession(sessionId: SessionId, holder: string, leaseMs: number): Promise<LeaseResult>;
   /** Prolongs a lease; false when it is lost. */
   renewSession(lease: SessionLease, leaseMs: number): Promise<boolean>;
@@ -98,7 +106,8 @@ export interface MailboxPort {
   changeTask(lease: SessionLease, change: TaskChange): Promise<boolean>;
 
   /**
-   * Holds the session and claims the work of its latest request in one step (TM-16).
+   * Holds the session and claims the work of its latest request in one step (TM-16); under a lease that `holder`
+   * already has, the claim takes the epoch of that lease.
    * @throws PlacetError `not_found`, `not_approved`, `superseded`, `expired_unapplied`, `already_decided` (settled)
    */
   claim(requestId: RequestId, holder: string, leaseMs: number): Promise<LeaseResult>;
@@ -106,7 +115,12 @@ export interface MailboxPort {
   markDelivered(requestId: RequestId): Promise<void>;
   /** The gate opened in this mode. @throws PlacetError `epoch_stale` */
   markApplied(requestId: RequestId, epoch: number, effectiveMode: PermissionMode): Promise<void>;
-  /** @throws PlacetError `epoch_stale`. Settling again with the same epoch and state is harmless. */
+  /**
+   * Says how the work ended. Settling again with the same epoch and state is harmless. With a `branch` the lease stays
+   * until `releaseSession`: publish the branch first, and a worker that dies in between is replaced by another. Without
+   * one the lease ends here.
+   * @throws PlacetError `epoch_stale`
+   */
   settle(requestId: RequestId, settlement: Settlement): Promise<RequestRecord>;
 
   /** Says that this process is alive for the next `ttlMs` (TM-12). */
