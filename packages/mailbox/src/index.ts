@@ -4,9 +4,15 @@ export {
   type DecideDeps,
   type DecideInput,
   type DecideResult,
-  type DecisionStore,
   decideRequest,
 } from './decide-request.ts';
+export type {
+  CommitCommand,
+  CommitResult,
+  DecisionStore,
+  ReserveCommand,
+  ReserveResult,
+} from './decision-store.ts';
 export { Duties } from './duties.ts';
 export {
   EventHub,
@@ -55,6 +61,7 @@ export {
   type CreatedToken,
   createToken,
   type RevocationCheck,
+  type TokenFault,
   type TokenResult,
   type TokenSpec,
   verifyToken,

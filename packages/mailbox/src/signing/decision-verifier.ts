@@ -1,130 +1,166 @@
-import type {
-  Decision,
+import {
+  contentDigest,
+  type Decision,
   DecisionClaims,
-  Digest,
-  RequestId,
-  RequestRecord,
-  SessionId,
-  WorkingMode,
+  decisionType,
+  digestOfBytes,
+  fromTimestamp,
+  type Scope,
 } from '@placet/protocol';
-import { workspaceDigest } from '@placet/protocol';
+import { decisionContradiction } from './decision-signing.ts';
 import type { KeySource } from './key-source.ts';
-import type { SignatureFault } from './signed-object.ts';
-
-/** What a teammate knows of its own request: from its journal, else from the record ({@link ownRequestOf}). */
-export interface OwnRequest {
-  requestId: RequestId;
-  team: string;
-  teammate: string;
-  sessionId: SessionId;
-  revision: number;
-  planDigest: Digest;
-  workspaceDigest: Digest;
-}
-
-/** What a teammate's journal says (TM-17), so that a store that was rolled back cannot replay an approval. */
-export interface DecisionJournal {
-  /** The last request submitted for the session; undefined where the journal does not know the session. */
-  lastIntent(sessionId: SessionId): Promise<RequestId | undefined>;
-  /** How far this teammate went under a decision. */
-  usedAs(jti: string): Promise<'unseen' | 'applied' | 'settled'>;
-}
-
-/** What {@link DecisionVerifier.verify} looks at. */
-export interface VerifyInput {
-  record: RequestRecord;
-  own: OwnRequest;
-  /** The bytes of the plan as approved. Needed for everything but a rejection. */
-  approvedPlan: Uint8Array | undefined;
-  nowMs: number;
-  /** Whether work under this decision was claimed before; `notAfter` binds only the first claim (WR-28). */
-  claimedBefore: boolean;
-}
-
-/** Why a decision is not believed. */
-export type InvalidReason =
-  | SignatureFault
-  | 'no_decision'
-  /** The claims contradict themselves. */
-  | 'contradiction'
-  /** Signed for another request, team, teammate, session, revision, plan or workspace; `detail` names the field. */
-  | 'other_request'
-  /** The record shows something else than was signed; `detail` names the field. */
-  | 'shown_differs'
-  /** Feedback, images or notices are not the ones that were signed. */
-  | 'content_differs'
-  /** The approved plan's bytes are not there or not the ones that were signed. */
-  | 'plan_differs'
-  /** First claimed after `notAfter`. */
-  | 'expired'
-  /** The teammate has submitted another request since. */
-  | 'not_last_intent'
-  /** Work under this decision was already begun or settled, which the store does not say. */
-  | 'replayed'
-  /** Genuine, but not an approval; only {@link requireApproved} says so. */
-  | 'not_approved';
-
-/** A decision that is not believed. `retryable`: it may be later, when the keys can be fetched. */
-export interface InvalidDecision {
-  kind: 'invalid';
-  reason: InvalidReason;
-  /** A sentence, without plan text or feedback. */
-  detail: string;
-  retryable: boolean;
-}
-
-/** A decision that is genuine and this request's own. */
-export interface ValidDecision {
-  kind: 'valid';
-  /** Only what was signed; unknown fields of the record's decision are left out. */
-  decision: Decision;
-  claims: DecisionClaims;
-  jti: string;
-}
-
-/** A genuine approval: the only thing that opens a gate (WR-14). */
-export interface ApprovedDecision extends ValidDecision {
-  permissionMode: WorkingMode;
-}
+import { readSigned, type SignatureFault } from './signed-object.ts';
+import {
+  type DecisionJournal,
+  type InvalidDecision,
+  type InvalidReason,
+  ownRequestOf,
+  type ValidDecision,
+  type VerifyInput,
+} from './verification.ts';
 
 /** Verifies decisions as IN-2 says. */
 export class DecisionVerifier {
   readonly #keys: KeySource;
   readonly #journal: DecisionJournal | undefined;
 
+  /** Without a journal the record decides what is a replay (TM-17). */
   constructor({ keys, journal }: { keys: KeySource; journal?: DecisionJournal | undefined }) {
     this.#keys = keys;
     this.#journal = journal;
   }
 
-  /** Whether the record's decision is genuine and this request's own; a rejection verifies as a rejection. */
-  async verify(_input: VerifyInput): Promise<ValidDecision | InvalidDecision> {
-    await this.#journal?.usedAs('');
-    await this.#keys.find('');
-    return { kind: 'invalid', reason: 'no_decision', detail: 'not built yet', retryable: false };
+  /**
+   * Whether the record's decision is genuine and this request's own. A rejection verifies as a rejection, so that its
+   * feedback can be trusted; {@link requireApproved} says whether the gate may open.
+   */
+  async verify(input: VerifyInput): Promise<ValidDecision | InvalidDecision> {
+    const { decision } = input.record;
+    if (!decision) return invalid('no_decision', 'the record holds no decision');
+    const signed = await readSigned(decision.signature, {
+      typ: decisionType,
+      schema: DecisionClaims,
+      keys: this.#keys,
+    });
+    if (signed.kind === 'invalid') return invalid(signed.reason, signatureFaults[signed.reason]);
+    const { claims } = signed;
+    return (
+      findFault(input, decision, claims) ??
+      (await this.#findReplay(input, claims)) ?? {
+        kind: 'valid',
+        decision: signedPart(decision),
+        claims,
+        jti: claims.jti,
+      }
+    );
+  }
+
+  async #findReplay(
+    { own, claimedBefore }: VerifyInput,
+    { jti }: DecisionClaims,
+  ): Promise<InvalidDecision | undefined> {
+    if (!this.#journal) return undefined;
+    const last = await this.#journal.lastIntent(own.sessionId);
+    if (last !== undefined && last !== own.requestId)
+      return invalid('not_last_intent', 'this teammate has submitted another request since');
+    const used = await this.#journal.usedAs(jti);
+    // Work that was begun goes on under the same decision after a crash (TM-8); work that ended never does.
+    if (used === 'settled' || (used === 'applied' && !claimedBefore))
+      return invalid('replayed', `work under this decision is already ${used}`);
+    return undefined;
   }
 }
 
-/** Narrows a verification to an approval; what is not one is invalid as `not_approved`. */
-export function requireApproved(
-  verified: ValidDecision | InvalidDecision,
-): ApprovedDecision | InvalidDecision {
-  if (verified.kind === 'invalid') return verified;
-  const { outcome, permissionMode } = verified.claims;
-  if (outcome === 'approved' && permissionMode !== null) return { ...verified, permissionMode };
-  return { kind: 'invalid', reason: 'not_approved', detail: `the decision is ${outcome}`, retryable: false };
+const signatureFaults = {
+  malformed: 'the signature is not a compact JWS in its one spelling',
+  header: `the header is not exactly alg, kid and typ of a ${decisionType}`,
+  key_unknown: 'the key is not pinned, or is revoked',
+  keys_unreachable: "the lead's keys could not be read for too long",
+  signature: 'the signature does not verify',
+  claims: 'the claims are not those of a decision',
+} as const satisfies Record<SignatureFault, string>;
+
+const retryableReasons: readonly InvalidReason[] = ['keys_unreachable', 'key_unknown'];
+
+function invalid(reason: InvalidReason, detail: string): InvalidDecision {
+  return { kind: 'invalid', reason, detail, retryable: retryableReasons.includes(reason) };
 }
 
-/** What the record says of the request, where no journal knows better (TM-17). */
-export function ownRequestOf(record: RequestRecord): OwnRequest {
-  const { requestId, team, teammate, sessionId, revision, plan, workspace } = record;
+function findFault(
+  input: VerifyInput,
+  decision: Decision,
+  claims: DecisionClaims,
+): InvalidDecision | undefined {
+  const contradiction = decisionContradiction(claims);
+  if (contradiction) return invalid('contradiction', contradiction);
+  const foreign =
+    differingField({ ...input.own }, claims) ?? differingField({ ...input.own }, ownRequestOf(input.record));
+  if (foreign) return invalid('other_request', `the decision or the record is of another ${foreign}`);
+  const shown =
+    input.record.state === claims.outcome
+      ? differingField(signedFields(claims), shownFields(decision))
+      : 'state';
+  if (shown) return invalid('shown_differs', `the record's ${shown} is not the one that was signed`);
+  if (contentDigest(decision) !== claims.contentDigest)
+    return invalid('content_differs', 'feedback, images or notices are not those that were signed');
+  return findPlanFault(input, claims) ?? findExpiry(input, claims);
+}
+
+function findPlanFault({ approvedPlan }: VerifyInput, claims: DecisionClaims): InvalidDecision | undefined {
+  if (!approvedPlan && claims.outcome === 'rejected') return undefined;
+  if (!approvedPlan) return invalid('plan_differs', 'the plan as approved is not there');
+  if (digestOfBytes(approvedPlan) === claims.approvedPlanDigest) return undefined;
+  return invalid('plan_differs', "the plan's bytes are not those that were signed");
+}
+
+function findExpiry(
+  { nowMs, claimedBefore }: VerifyInput,
+  claims: DecisionClaims,
+): InvalidDecision | undefined {
+  if (claims.outcome !== 'approved' || claimedBefore || nowMs <= fromTimestamp(claims.notAfter))
+    return undefined;
+  return invalid('expired', `the approval had to be claimed by ${claims.notAfter}`);
+}
+
+/** The first field of `expected` that `actual` has another value for. */
+function differingField(expected: Record<string, unknown>, actual: object): string | undefined {
+  const values = new Map(Object.entries(actual));
+  return Object.keys(expected).find((field) => values.get(field) !== expected[field]);
+}
+
+function signedFields(claims: DecisionClaims): Record<string, unknown> {
+  const { outcome, permissionMode, context, planEdited, approvedPlanDigest, decidedBy, decidedAt } = claims;
+  const scope = scopeText(claims.scope);
+  return { outcome, permissionMode, context, planEdited, approvedPlanDigest, decidedBy, decidedAt, scope };
+}
+
+function shownFields(decision: Decision): Record<string, unknown> {
+  const { outcome, context, planEdited, approvedPlanDigest, decidedBy, decidedAt } = decision;
+  const permissionMode = decision.permissionMode ?? null;
+  const scope = scopeText(decision.scope);
+  return { outcome, permissionMode, context, planEdited, approvedPlanDigest, decidedBy, decidedAt, scope };
+}
+
+function scopeText(scope: Scope | undefined): string | undefined {
+  return scope && JSON.stringify([scope.write, scope.run, scope.tools]);
+}
+
+/** The decision without fields that no signature covers. */
+function signedPart(decision: Decision): Decision {
+  const { outcome, permissionMode, scope, context, feedback, images } = decision;
+  const { planEdited, approvedPlanDigest, decidedBy, decidedAt, notices, signature } = decision;
   return {
-    requestId,
-    team,
-    teammate,
-    sessionId,
-    revision,
-    planDigest: plan.digest,
-    workspaceDigest: workspaceDigest(workspace),
+    outcome,
+    ...(permissionMode && { permissionMode }),
+    ...(scope && { scope }),
+    ...(context && { context }),
+    ...(feedback !== undefined && { feedback }),
+    ...(images && { images }),
+    planEdited,
+    approvedPlanDigest,
+    decidedBy,
+    decidedAt,
+    notices,
+    signature,
   };
 }
