@@ -140,6 +140,10 @@ export const settings = {
     schema: list.default([]),
     doc: 'The RFC 7638 thumbprints of the keys that teammates accept.',
   },
+  rateLimitPerMinute: {
+    schema: z.coerce.number().int().min(0).default(60_000),
+    doc: 'How many writing calls a principal may make in a minute; 0 sets no bound.',
+  },
   metricsPublic: { schema: flag.default(true), doc: 'Whether /metrics answers without a token.' },
   logLevel: {
     schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),

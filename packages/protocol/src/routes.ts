@@ -158,6 +158,8 @@ export const routes = {
     path: '/v1/teams/:team/events',
     summary: 'Follow the event log; resumes from Last-Event-ID',
     params: OfTeam,
+    // For clients that cannot set the header when they come back.
+    query: z.object({ lastEventId: z.string().max(64).optional() }),
     answers: {},
   },
   claimWork: {
