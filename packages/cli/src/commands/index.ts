@@ -1,0 +1,32 @@
+import type { CommandSpec } from '../command.ts';
+import { approveCommand } from './approve.ts';
+import { inboxCommand } from './inbox.ts';
+import { keysListCommand, keysRotateCommand } from './keys.ts';
+import { rejectCommand } from './reject.ts';
+import { runCommand } from './run.ts';
+import { showCommand } from './show.ts';
+import { submitCommand } from './submit.ts';
+import { teleportCommand } from './teleport.ts';
+import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './token.ts';
+import { waitCommand } from './wait.ts';
+import { watchCommand } from './watch.ts';
+import { withdrawCommand } from './withdraw.ts';
+
+/** Every command, in the order that the help lists them. */
+export const commands: readonly CommandSpec[] = [
+  runCommand,
+  submitCommand,
+  inboxCommand,
+  showCommand,
+  approveCommand,
+  rejectCommand,
+  teleportCommand,
+  withdrawCommand,
+  waitCommand,
+  watchCommand,
+  tokenCreateCommand,
+  tokenListCommand,
+  tokenRevokeCommand,
+  keysRotateCommand,
+  keysListCommand,
+];

@@ -1,0 +1,42 @@
+import { PlacetError } from '@placet/protocol';
+import type { Settings } from '../settings/load-settings.ts';
+import { dataFolderCandidates } from '../settings/paths.ts';
+import type { World } from '../world.ts';
+import { isRunning } from './process-identity.ts';
+import { type RunFile, readRunFile } from './run-file.ts';
+
+/** A lead service that was found: where it is and, on the machine of `placet up`, its run file. */
+export interface Service {
+  url: string;
+  local?: RunFile;
+}
+
+/**
+ * Finds the lead service (WR-42): by `--url`/`PLACET_URL`, else by the data folder.
+ * @throws PlacetError `service_unreachable` that says where it looked.
+ */
+export async function discoverService(world: World, settings: Settings): Promise<Service> {
+  const { url, dataDir } = settings.config;
+  const { run, looked } = await findRun(world, dataDir);
+  if (url) return run && sameOrigin(run.url, url) ? { url, local: run } : { url };
+  if (run) return { url: run.url, local: run };
+  throw new PlacetError('service_unreachable', `no Placet runs here (looked in ${looked.join(', then ')})`);
+}
+
+/** The run file of a `placet up` that is alive, or where none was found. */
+export async function findRun(
+  world: World,
+  dataDir: string | undefined,
+): Promise<{ run: RunFile | undefined; looked: string[] }> {
+  const looked = await dataFolderCandidates(world, dataDir);
+  for (const folder of looked) {
+    const run = await readRunFile(folder);
+    // One that was left behind by a killed process must not lead a token to whoever has the port now.
+    if (run && (await isRunning(run))) return { run, looked };
+  }
+  return { run: undefined, looked };
+}
+
+function sameOrigin(one: string, other: string): boolean {
+  return new URL(one).origin === new URL(other).origin;
+}
