@@ -17,7 +17,7 @@ export const consoleArrows: readonly string[] = ['protocol'];
 /** Libraries that only some packages may import. One that is not here is free to any package that declares it. */
 export const libraryHomes: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['mailbox', 'teammate', 'lead', 'poller', 'cli'],
-  bullmq: ['teammate', 'lead', 'poller', 'cli'],
+  bullmq: ['mailbox', 'teammate', 'lead', 'poller', 'cli'],
   pino: ['teammate', 'lead', 'poller', 'cli'],
   fastify: ['lead'],
   'prom-client': ['teammate', 'lead', 'poller'],

@@ -1,5 +1,8 @@
-import { PlacetError, type TeamName } from '@placet/protocol';
+import type { TeamName } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
+import { keyOf } from './keys.ts';
+import { storeCall } from './scripts.ts';
+import { fieldOf, numberOfEntry } from './stream-entries.ts';
 
 /** One entry of a team's audit log, as the step that it records wrote it. */
 export interface AuditEntry {
@@ -12,16 +15,30 @@ export interface AuditEntry {
 
 /** A team's audit log, for reading: entries are written by the steps they record. */
 export class AuditLog {
-  constructor(_handle: RedisHandle) {}
+  readonly #handle: RedisHandle;
+
+  constructor(handle: RedisHandle) {
+    this.#handle = handle;
+  }
 
   /** Entries after number `after`, in order, at most `limit`. */
-  read(_team: TeamName, _after: number, _limit: number): Promise<AuditEntry[]> {
-    return Promise.reject(new PlacetError('internal', 'not built yet'));
+  async read(team: TeamName, after: number, limit: number): Promise<AuditEntry[]> {
+    const entries = await storeCall('reading the audit log', () =>
+      this.#handle.redis.xrange(keyOf(team, 'audit'), `(${after}-0`, '+', 'COUNT', limit),
+    );
+    return entries.map(([id, fields]) => ({
+      seq: numberOfEntry(id),
+      atMs: Number(fieldOf(fields, 'at')),
+      body: fieldOf(fields, 'b'),
+    }));
   }
 
   /** The number of the last entry; 0 where there is none. */
-  last(_team: TeamName): Promise<number> {
-    return Promise.reject(new PlacetError('internal', 'not built yet'));
+  async last(team: TeamName): Promise<number> {
+    const last = await storeCall('reading the last audit number', () =>
+      this.#handle.redis.hget(keyOf(team, 'sequence'), 'audit'),
+    );
+    return Number(last ?? 0);
   }
 }
 

@@ -1,13 +1,12 @@
-import {
-  PlacetError,
-  type RequestId,
-  type RequestRecord,
-  type TeamEvent,
-  type TeamName,
-} from '@placet/protocol';
+import type { RequestId, RequestRecord, TeamEvent, TeamName } from '@placet/protocol';
+import { fromTimestamp, isTerminal, PlacetError } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
-import type { EventLog } from './event-log.ts';
-import type { Log } from './log.ts';
+import { type EventLog, eventOfEntry } from './event-log.ts';
+import { keyOf } from './keys.ts';
+import { type Log, silentLog } from './log.ts';
+import { StreamReader } from './stream-reader.ts';
+import { TeamFeed } from './team-feed.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** What a subscriber gets: events in order, or that it must fetch everything anew and goes on from `id`. */
 export type FeedItem = { kind: 'event'; event: TeamEvent } | { kind: 'reset'; id: string };
@@ -31,38 +30,168 @@ export interface EventHubOptions {
   events: EventLog;
   requests: RequestReader;
   log?: Log | undefined;
-  /** 10,000 unless set (ST-6). */
+  /** How many may follow or wait at once; 10,000 unless set (ST-6). */
   maxWaiters?: number | undefined;
 }
 
+const pageSize = 200;
+
 /** One blocking reader of a process, which feeds everyone there who follows events or waits for requests (ST-6). */
 export class EventHub {
-  constructor(_options: EventHubOptions) {}
+  readonly #options: EventHubOptions;
+  readonly #maxWaiters: number;
+  readonly #feeds = new Map<string, { team: TeamName; feed: TeamFeed }>();
+  readonly #reader: StreamReader;
+  readonly #closing = new AbortController();
+  #waiters = 0;
+
+  constructor(options: EventHubOptions) {
+    this.#options = options;
+    this.#maxWaiters = options.maxWaiters ?? 10_000;
+    this.#reader = new StreamReader({
+      handle: options.handle,
+      log: options.log ?? silentLog,
+      what: 'events',
+      count: pageSize,
+      streams: () => this.#positions(),
+      onEntries: (key, entries) => {
+        const known = this.#feeds.get(key);
+        known?.feed.push(entries.map((entry) => eventOfEntry(known.team, entry)));
+      },
+      onStart: () => this.#align(),
+    });
+  }
+
+  /** How many follow or wait now. */
+  get waiters(): number {
+    return this.#waiters;
+  }
 
   /**
    * Follows a team's events: those after `after`, else those from now on. Ends when `signal` aborts or the hub closes.
    * @throws PlacetError `rate_limited` where too many follow or wait already
    */
-  subscribe(
-    _team: TeamName,
-    _after: string | undefined,
-    _signal: AbortSignal,
+  async *subscribe(
+    team: TeamName,
+    after: string | undefined,
+    signal: AbortSignal,
   ): AsyncGenerator<FeedItem, void, void> {
-    throw new PlacetError('internal', 'not built yet');
+    if (this.#waiters >= this.#maxWaiters)
+      throw new PlacetError('rate_limited', 'too many follow events here; try again later', {
+        retryAfterMs: 5000,
+      });
+    const feed = this.#enter(team);
+    try {
+      let position = after ?? (await this.#options.events.last(team));
+      while (!signal.aborted && !this.#closing.signal.aborted) {
+        const changed = feed.change(); // registered before reading: nothing falls between
+        const events = feed.since(position) ?? (await this.#readLog(team, position));
+        if (!Array.isArray(events)) yield { kind: 'reset', id: events.last };
+        else for (const event of events) yield { kind: 'event', event };
+        const last = Array.isArray(events) ? events.at(-1)?.id : events.last;
+        if (last === undefined) await waitUntil(changed, [signal, this.#closing.signal]);
+        else position = last;
+      }
+    } finally {
+      this.#leave(feed);
+    }
   }
 
   /** Waits until a request is terminal, at most `timeoutMs`; `signal` aborting rejects with its reason. */
-  waitForRequest(
-    _team: TeamName,
-    _requestId: RequestId,
-    _timeoutMs: number,
-    _signal?: AbortSignal,
+  async waitForRequest(
+    team: TeamName,
+    requestId: RequestId,
+    timeoutMs: number,
+    signal?: AbortSignal,
   ): Promise<WaitResult> {
-    return Promise.reject(new PlacetError('internal', 'not built yet'));
+    const busy = this.#waiters >= this.#maxWaiters;
+    if (busy || this.#closing.signal.aborted) return this.#once(team, requestId, busy ? 'busy' : 'closed');
+    const feed = this.#enter(team);
+    const giveUpAt = performance.now() + timeoutMs;
+    try {
+      for (;;) {
+        signal?.throwIfAborted();
+        const ended = feed.ending(requestId); // registered before reading
+        try {
+          const leftMs = giveUpAt - performance.now();
+          const seen = await this.#once(team, requestId, this.#closing.signal.aborted ? 'closed' : 'timeout');
+          if (seen.kind !== 'pending' || seen.why === 'closed' || leftMs <= 0) return seen;
+          const ms = Math.ceil(Math.min(leftMs, untilDeadlineMs(seen.record)));
+          await waitUntil(ended.promise, [signal, this.#closing.signal], ms);
+        } finally {
+          ended.forget();
+        }
+      }
+    } finally {
+      this.#leave(feed);
+    }
   }
 
   /** Ends every subscription and wait. */
-  close(): Promise<void> {
-    return Promise.resolve();
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#reader.close();
   }
+
+  async #once(team: TeamName, requestId: RequestId, why: 'timeout' | 'busy' | 'closed'): Promise<WaitResult> {
+    const record = await this.#options.requests.get(team, requestId);
+    if (!record) return { kind: 'absent' };
+    return isTerminal(record.state) ? { kind: 'ended', record } : { kind: 'pending', record, why };
+  }
+
+  async #readLog(team: TeamName, after: string): Promise<TeamEvent[] | { last: string }> {
+    const page = await this.#options.events.read(team, after, pageSize);
+    return page.reset ? { last: page.last } : page.events;
+  }
+
+  #enter(team: TeamName): TeamFeed {
+    this.#waiters += 1;
+    const key = keyOf(team, 'events');
+    const known = this.#feeds.get(key);
+    const feed = known?.feed ?? new TeamFeed();
+    feed.users += 1;
+    if (!known) {
+      this.#feeds.set(key, { team, feed });
+      this.#reader.start();
+      this.#alignNew(team, feed);
+    }
+    return feed;
+  }
+
+  #leave(feed: TeamFeed): void {
+    this.#waiters -= 1;
+    feed.users -= 1;
+  }
+
+  /** What to read after, by key; teams that nobody follows any more are dropped here. */
+  #positions(): Map<string, string> {
+    const positions = new Map<string, string>();
+    for (const [key, { feed }] of this.#feeds) {
+      if (feed.users === 0) this.#feeds.delete(key);
+      else if (feed.position !== undefined) positions.set(key, feed.position);
+    }
+    return positions;
+  }
+
+  /** A feed starts where the log ends now; those who wait look once more, for they may have read before that. */
+  async #align(): Promise<void> {
+    for (const { team, feed } of this.#feeds.values()) feed.restart(await this.#options.events.last(team));
+  }
+
+  #alignNew(team: TeamName, feed: TeamFeed): void {
+    this.#options.events.last(team).then(
+      (last) => {
+        feed.restart(last);
+        this.#reader.poke();
+      },
+      // Redis is away: the reader aligns every feed when it starts over, and it does not run before that.
+      () => undefined,
+    );
+  }
+}
+
+/** When to look whether the deadline has passed. Where our clock is ahead of the store's, again after a moment. */
+function untilDeadlineMs(record: RequestRecord): number {
+  const ms = fromTimestamp(record.deadline) - Date.now();
+  return ms > 0 ? ms + 5 : 250;
 }

@@ -1,5 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SessionId, TeammateName, type TeamName } from '@placet/protocol';
+import { z } from 'zod';
 import type { RedisHandle } from './connection.ts';
-import type { Log } from './log.ts';
+import { keyOf } from './keys.ts';
+import { type Log, silentLog } from './log.ts';
+import { runScript, storeCall } from './scripts.ts';
+import { fieldOf, parseEntries, parseStreams, type StreamEntry } from './stream-entries.ts';
+import { StreamReader } from './stream-reader.ts';
 import type { TaskQueues } from './task-queues.ts';
 import type { Teams } from './teams.ts';
 
@@ -13,15 +21,203 @@ export interface OutboxRelayOptions {
   claimAfterMs?: number | undefined;
 }
 
-/** Turns outbox entries of every team into jobs, at least once (TM-5, ST-7). Any number may run at once. */
+const group = 'relay';
+const batchSize = 128;
+/** How often teams of other processes, and entries of dead relays, are looked for. */
+const sweepEveryMs = 1000;
+
+/** A relay that has not been heard of for so long is dead. */
+const forgetAfterMs = 60 * 60 * 1000;
+
+/** An entry as the step that ended a request wrote it. */
+const OutboxEntry = z.object({ t: TeammateName, s: SessionId, w: z.coerce.number().int().positive() });
+
+/**
+ * Turns outbox entries of every team into jobs, at least once (TM-5, ST-7): an entry leaves the outbox only after its
+ * job is in the queue, and adding a job twice is harmless. Any number may run at once.
+ */
 export class OutboxRelay {
-  constructor(_options: OutboxRelayOptions) {}
+  readonly #handle: RedisHandle;
+  readonly #queues: TaskQueues;
+  readonly #teams: Teams;
+  readonly #log: Log;
+  readonly #claimAfterMs: number;
+  readonly #consumer = randomUUID();
+  readonly #outboxes = new Map<string, TeamName>();
+  readonly #reader: StreamReader;
+  readonly #closing = new AbortController();
+  #sweeping: Promise<void> | undefined;
+  #forgetTeams: (() => void) | undefined;
+
+  constructor({ handle, queues, teams, log = silentLog, claimAfterMs = 5000 }: OutboxRelayOptions) {
+    this.#handle = handle;
+    this.#queues = queues;
+    this.#teams = teams;
+    this.#log = log;
+    this.#claimAfterMs = claimAfterMs;
+    this.#reader = new StreamReader({
+      handle,
+      log,
+      what: 'outboxes',
+      group: { name: group, consumer: this.#consumer },
+      count: batchSize,
+      streams: () => new Map([...this.#outboxes.keys()].map((key) => [key, '>'])),
+      onEntries: (key, entries) => this.#relay(key, entries),
+      onStart: () => this.#startOver(),
+    });
+  }
 
   /** Starts relaying; Redis need not be there yet. */
-  start(): void {}
+  start(): void {
+    if (this.#sweeping || this.#closing.signal.aborted) return;
+    this.#forgetTeams = this.#teams.onRegistered((team) => {
+      this.#adopt([team]).catch((error: unknown) => {
+        this.#log.debug({ err: error, team }, 'the team is adopted by the next sweep');
+      });
+    });
+    this.#reader.start();
+    this.#sweeping = this.#sweep();
+  }
 
-  /** Stops after the batch in hand. */
-  close(): Promise<void> {
-    return Promise.resolve();
+  /** Stops after the batch in hand; what is unfinished, another relay does. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#forgetTeams?.();
+    await Promise.all([this.#reader.close(), this.#sweeping]);
+    await this.#resign();
+  }
+
+  /** Groups may be gone with the server that had them; and a batch may have been lost half way. */
+  async #startOver(): Promise<void> {
+    this.#outboxes.clear();
+    await this.#adopt(await this.#teams.list());
+    for (const key of this.#outboxes.keys()) {
+      await this.#relayOwn(key);
+      await this.#prune(key);
+    }
+  }
+
+  /** Takes out the names of relays that died long ago and have nothing in hand any more. */
+  async #prune(key: string): Promise<void> {
+    const consumers = await storeCall('listing relays', () =>
+      this.#handle.redis.xinfo('CONSUMERS', key, group),
+    );
+    const listed = Array.isArray(consumers) ? consumers : [];
+    for (const consumer of listed) {
+      const fields = Array.isArray(consumer) ? consumer.map(String) : [];
+      if (Number(fieldOf(fields, 'idle')) < forgetAfterMs) continue;
+      await runScript(this.#handle.redis, 'leave-group', [key], [group, fieldOf(fields, 'name')]);
+    }
+  }
+
+  async #adopt(teams: readonly TeamName[]): Promise<void> {
+    for (const team of teams) {
+      const key = keyOf(team, 'outbox');
+      if (this.#outboxes.has(key)) continue;
+      await this.#createGroup(key);
+      this.#outboxes.set(key, team);
+      this.#reader.poke();
+    }
+  }
+
+  async #createGroup(key: string): Promise<void> {
+    await storeCall('making the relay group', async () => {
+      try {
+        await this.#handle.redis.xgroup('CREATE', key, group, '0', 'MKSTREAM');
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('BUSYGROUP'))) throw error; // it is there already
+      }
+    });
+  }
+
+  /** Entries that were given to this relay and not finished, as when the queue could not be reached. */
+  async #relayOwn(key: string): Promise<void> {
+    for (;;) {
+      const reply = await storeCall('reading unfinished wake-ups', () =>
+        this.#handle.redis.call(
+          'XREADGROUP',
+          'GROUP',
+          group,
+          this.#consumer,
+          'COUNT',
+          batchSize,
+          'STREAMS',
+          key,
+          '0',
+        ),
+      );
+      const entries = parseStreams(reply).flatMap((stream) => stream.entries);
+      if (entries.length === 0) return;
+      await this.#relay(key, entries);
+    }
+  }
+
+  async #relay(key: string, entries: readonly StreamEntry[]): Promise<void> {
+    const team = this.#outboxes.get(key);
+    if (team === undefined || entries.length === 0) return;
+    await Promise.all(entries.map((entry) => this.#enqueue(team, entry)));
+    await runScript(this.#handle.redis, 'ack-entries', [key], [group, ...entries.map(({ id }) => id)]);
+  }
+
+  /** A session without a task (a plan that was only submitted) has nobody to wake. */
+  async #enqueue(team: TeamName, { id, fields }: StreamEntry): Promise<void> {
+    if (fields.length === 0) return; // another relay finished it in between
+    const entry = OutboxEntry.safeParse(
+      Object.fromEntries(['t', 's', 'w'].map((name) => [name, fieldOf(fields, name)])),
+    );
+    if (!entry.success) {
+      this.#log.error({ team, entry: id }, 'an outbox entry is unreadable and is thrown away');
+      return;
+    }
+    const { t: teammate, s: sessionId, w: wake } = entry.data;
+    if (fieldOf(fields, 'k') === '0') return;
+    await this.#queues.enqueueWake(team, teammate, sessionId, wake);
+    this.#log.debug({ team, teammate, sessionId, wake }, 'woken');
+  }
+
+  /** Looks for other processes' teams, and for entries whose relay died. Never rejects. */
+  async #sweep(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
+      try {
+        await this.#handle.ready(this.#closing.signal);
+        await this.#adopt(await this.#teams.list());
+        for (const key of this.#outboxes.keys()) await this.#claim(key);
+      } catch (error) {
+        if (!this.#closing.signal.aborted)
+          this.#log.warn({ err: error }, 'looking for teams failed; trying again');
+      }
+      await delay(Math.min(sweepEveryMs, this.#claimAfterMs), undefined, {
+        signal: this.#closing.signal,
+      }).catch(
+        () => undefined, // closing
+      );
+    }
+  }
+
+  async #claim(key: string): Promise<void> {
+    const reply = await storeCall('claiming wake-ups', () =>
+      this.#handle.redis.xautoclaim(
+        key,
+        group,
+        this.#consumer,
+        this.#claimAfterMs,
+        '0-0',
+        'COUNT',
+        batchSize,
+      ),
+    );
+    await this.#relay(key, parseEntries(reply[1]));
+  }
+
+  /** Leaves no consumer behind where it has nothing in hand. */
+  async #resign(): Promise<void> {
+    for (const key of this.#outboxes.keys()) {
+      try {
+        await runScript(this.#handle.redis, 'leave-group', [key], [group, this.#consumer]);
+      } catch (error) {
+        this.#log.debug({ err: error }, 'the relay leaves its name behind: Redis is away');
+        return;
+      }
+    }
   }
 }
