@@ -49,7 +49,15 @@ export async function draftDecision(
   const content = { feedback: feedbackOf(input), images, notices };
   const permissionMode = modeOf(input);
   const claims: DecisionClaims = {
-    ...{ v: 1, iss: issuer, jti, requestId, team, teammate, sessionId, revision, planDigest },
+    v: 1,
+    iss: issuer,
+    jti,
+    requestId,
+    team,
+    teammate,
+    sessionId,
+    revision,
+    planDigest,
     ...shared,
     permissionMode,
     ...(scope && { scope }),

@@ -7,10 +7,8 @@ export {
   decideRequest,
 } from './decide-request.ts';
 export type {
-  CommitCommand,
   CommitResult,
   DecisionStore,
-  ReserveCommand,
   ReserveResult,
 } from './decision-store.ts';
 export { Duties } from './duties.ts';
@@ -54,6 +52,7 @@ export {
   PublicJwk,
 } from './signing/key-source.ts';
 export { createOwnerProof, type Ownership, verifyOwnerProof } from './signing/owner-proof.ts';
+export { RedisRevocations, type TeamList } from './signing/redis-revocations.ts';
 export { type RevocationStore, Revocations, type RevocationsOptions } from './signing/revocations.ts';
 export type { SignatureFault, SignedResult } from './signing/signed-object.ts';
 export { createSigner, type Signer } from './signing/signer.ts';

@@ -13,8 +13,12 @@ const dayMs = 24 * 60 * 60 * 1000;
 const nothingRevoked: RevocationCheck = { isRevoked: async () => false };
 const spec: TokenSpec = { principal: 'local:ada', role: 'lead', teams: ['main'], nowMs };
 const teammateSpec: TokenSpec = {
-  ...{ principal: 'teammate:worker', role: 'teammate', teams: ['main'], nowMs },
-  ...{ teammate: 'worker', owner: 'local:ada' },
+  principal: 'teammate:worker',
+  role: 'teammate',
+  teams: ['main'],
+  teammate: 'worker',
+  owner: 'local:ada',
+  nowMs,
 };
 
 const read = (token: string, atMs = nowMs, revoked = nothingRevoked) =>
@@ -23,8 +27,15 @@ const read = (token: string, atMs = nowMs, revoked = nothingRevoked) =>
 const sign = async (claims: object, typ = tokenType) => `plt_${await lead.signer.sign(typ, claims)}`;
 
 const claims = {
-  ...{ v: 1, iss: 'placet', sub: 'local:ada', jti: 'x', role: 'lead', teams: ['main'], kind: 'person' },
-  ...{ iat: Math.floor(nowMs / 1000), exp: Math.floor(nowMs / 1000) + 3600 },
+  v: 1,
+  iss: 'placet',
+  sub: 'local:ada',
+  jti: 'x',
+  role: 'lead',
+  teams: ['main'],
+  kind: 'person',
+  iat: Math.floor(nowMs / 1000),
+  exp: Math.floor(nowMs / 1000) + 3600,
 };
 
 describe('a token', () => {

@@ -77,8 +77,17 @@ export async function createToken(signer: Signer, spec: TokenSpec): Promise<Crea
   const claims = parseOrThrow(
     TokenClaims,
     {
-      ...{ v: 1, iss: issuer, sub: principal, jti: id, iat: Math.floor(nowMs / 1000), exp },
-      ...{ role, teams, kind, ...identity, ...(ownerProof && { ownerProof }) },
+      v: 1,
+      iss: issuer,
+      sub: principal,
+      jti: id,
+      iat: Math.floor(nowMs / 1000),
+      exp,
+      role,
+      teams,
+      kind,
+      ...identity,
+      ...(ownerProof && { ownerProof }),
     },
     'the token',
   );
