@@ -35,7 +35,7 @@ export interface CommandSpec {
   /** What `--help` shows, one command line each. */
   examples: readonly string[];
   /** Answers the exit code. */
-  run(context: Context, args: readonly string[], options: unknown): Promise<number>;
+  run: (context: Context, args: readonly string[], options: unknown) => Promise<number>;
 }
 
 /** A command with the schema that its options are parsed by. */
@@ -48,7 +48,7 @@ export interface CommandDefinition<Shape extends z.ZodType> {
   flags?: CommandSpec['flags'];
   examples: readonly string[];
   shape: Shape;
-  run(context: Context, options: z.output<Shape>, ...args: string[]): Promise<number>;
+  run: (context: Context, options: z.output<Shape>, ...args: string[]) => Promise<number>;
 }
 
 /** The settings that say where the service is and how to speak to it (WR-43). */

@@ -43,12 +43,12 @@ async function runCommand(
     if (setting) values[setting] = value;
     else options[name] = value;
   }
-  const { config, ...rest } = options;
+  const { config } = options;
   const settings = await loadSettings(world, {
     values,
     configFile: typeof config === 'string' ? config : undefined,
   });
-  return spec.run(createContext(world, settings, output), args, rest);
+  return spec.run(createContext(world, settings, output), args, options);
 }
 
 function createContext(world: World, settings: Settings, output: Output): Context {
@@ -112,10 +112,11 @@ function addCommand(groups: Map<string, Command>, spec: CommandSpec, run: Run): 
   for (const argument of spec.arguments) command.argument(argument.name, argument.doc);
   for (const { flags, doc } of spec.options) command.option(flags, doc);
   for (const setting of settingsOf(spec)) command.addOption(optionOf(spec, setting));
-  command.option(
-    '--config <file>',
-    "the project's settings file; placet.config.json nearest upward unless set",
-  );
+  if (!spec.options.some(({ flags }) => flags.startsWith('--config')))
+    command.option(
+      '--config <file>',
+      "the project's settings file; placet.config.json nearest upward unless set",
+    );
   command.option('--json', 'print JSON for programs');
   command.addHelpText('after', `\nExample:\n${spec.examples.map((line) => `  $ ${line}`).join('\n')}`);
   command.action(async () => {

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts';
 import { approveCommand } from './approve.ts';
+import { doctorCommand } from './doctor.ts';
 import { inboxCommand } from './inbox.ts';
 import { keysListCommand, keysRotateCommand } from './keys.ts';
 import { rejectCommand } from './reject.ts';
@@ -29,4 +30,5 @@ export const commands: readonly CommandSpec[] = [
   tokenRevokeCommand,
   keysRotateCommand,
   keysListCommand,
+  doctorCommand,
 ];

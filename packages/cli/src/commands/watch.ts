@@ -40,7 +40,7 @@ export function printEvent(output: Output, event: TeamEvent): void {
   const { id, at, team: _team, type, teammate, sessionId: _session, requestId, ...rest } = event;
   const details = Object.entries(rest)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name, value]) => `${name}=${value}`);
+    .map(([name, value]) => `${name}=${String(value)}`);
   output.line(
     dim(`${at.slice(11, 23)} ${id.padEnd(8)}`),
     bold(type.padEnd(14)),

@@ -52,7 +52,7 @@ export async function readRunFile(dataDir: string): Promise<RunFile | undefined>
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;
     throw new PlacetError(
       'unauthenticated',
-      `${path}: cannot be read (${error.code}); it belongs to another user`,
+      `${path}: cannot be read (${String(error.code)}); it belongs to another user`,
     );
   }
   const parsed = RunFile.safeParse(jsonOf(text));
