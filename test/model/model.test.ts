@@ -140,4 +140,12 @@ describe.concurrent('the work', () => {
     'the check notices an intent that was never sent and voids the request before it',
     breaks('work', ['CRASHES=1', 'SPARES=1', 'BUG_VOID_BY_UNSENT_INTENT'], b5),
   );
+  it(
+    'the check notices a publication that believes the record alone',
+    breaks('work', ['CRASHES=1', 'FORGERIES=1', 'BUG_PUBLISH_BY_RECORD'], 'claimedBy[r]==settledBy[r]'),
+  );
+  it(
+    'the check notices a rolled-back record that no journal voids',
+    breaks('work', ['CRASHES=0', 'FORGERIES=2', 'BUG_NO_JOURNAL'], b2),
+  );
 });

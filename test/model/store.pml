@@ -42,3 +42,5 @@ byte crashes, pauses, relayCrashes, forgeries, rejections, spares;
 
 #define ENDED (failed || published)
 #define OTHER (1 - me)
+
+inline wakeUp() { wake++; assert(wake < WAKES); outbox[wake] = true }

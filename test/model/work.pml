@@ -73,11 +73,17 @@
 #define REPLAYED (journal[r] != 0)
 #elif defined(BUG_VOID_BY_UNSENT_INTENT)
 #define REPLAYED (intent != r)
+#elif defined(BUG_NO_JOURNAL)
+#define REPLAYED false
 #else
 #define REPLAYED (journal[r] > claimedBy[r]) /* the store was rolled back */
 #endif
 
-inline wakeUp() { wake++; assert(wake < WAKES); outbox[wake] = true }
+#ifdef BUG_PUBLISH_BY_RECORD
+#define WON true
+#else
+#define WON (claimedBy[r] == journal[r])
+#endif
 
 inline release() {
   if :: leased && epoch == mine -> leased = false; leaseBy = 0 :: else fi
@@ -227,7 +233,7 @@ publish: /* a pointer to what the record says has won; anyone may repeat it */
   :: DIES
   :: atomic {
        if
-       :: claimedBy[r] == journal[r] ->
+       :: WON ->
           assert(claimedBy[r] == settledBy[r] && settledBy[r] > discarded);     /* B2 */
           published = true
        :: else /* the record and the own disk disagree: an alarm */
