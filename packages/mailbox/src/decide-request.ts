@@ -14,7 +14,7 @@ import {
   type WorkingMode,
 } from '@placet/protocol';
 import type { DecisionStore } from './decision-store.ts';
-import { draftDecision, isSameDecision } from './draft-decision.ts';
+import { draftDecision, findContradiction, isSameDecision } from './draft-decision.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import type { Signer } from './signing/signer.ts';
 
@@ -72,11 +72,13 @@ const inThisProcess = new KeyedMutex();
 
 /**
  * Decides a request: reserve, sign in this process, commit (WR-20). Waits for rivals, in this process and in others.
- * @throws PlacetError `not_found`; `already_decided`, `superseded` or `stale_plan` with what stands as `current`;
+ * @throws PlacetError `validation_failed` when the input contradicts itself; `not_found`; `already_decided`, `superseded` or `stale_plan` with what stands as `current`;
  * `store_unavailable` when a rival or the store takes too long: what was sent may have happened, and the same call
  * again tells (WR-21).
  */
 export async function decideRequest(deps: DecideDeps, input: DecideInput): Promise<DecideResult> {
+  const contradiction = findContradiction(input);
+  if (contradiction) throw new PlacetError('validation_failed', contradiction);
   const { monotonicMs = () => performance.now(), mutex = inThisProcess } = deps;
   const attempt = new DecisionAttempt({ ...deps, monotonicMs }, input);
   const key = `${input.team}\n${input.record.requestId}`;
@@ -109,9 +111,12 @@ class DecisionAttempt {
 
   /** @param isOutdated whether the record may have changed since it was read, because a rival was before us. */
   async run(isOutdated: boolean): Promise<DecideResult> {
-    for (let record = isOutdated ? await this.#reread() : this.#input.record; ; ) {
+    const { record: given, planDigest } = this.#input;
+    // Nothing is reserved for another plan, but it must be said how the request stands now.
+    const mustRead = isOutdated || given.plan.digest !== planDigest;
+    for (let record = mustRead ? await this.#reread() : given; ; ) {
       if (isTerminal(record.state)) return this.#concludeWith(record);
-      if (record.plan.digest !== this.#input.planDigest) throw stalePlan(record);
+      if (record.plan.digest !== planDigest) throw stalePlan(record);
       this.#input.signal?.throwIfAborted();
       const decided = await this.#tryOnce();
       if (decided) return { kind: 'decided', record: decided };

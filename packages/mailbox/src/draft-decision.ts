@@ -5,7 +5,6 @@ import {
   type DecisionClaims,
   digestOfBytes,
   issuer,
-  PlacetError,
   type RequestRecord,
   type Scope,
   toTimestamp,
@@ -22,10 +21,16 @@ export type DecisionDraft = Pick<
   'decision' | 'jti' | 'decidedAtMs' | 'notAfterMs' | 'editedPlan'
 >;
 
-/**
- * Signs what a lead decided, bound to the request as it was read (IN-1).
- * @throws PlacetError `internal` when the input contradicts itself, as by an edit in a rejection
- */
+/** What of the input no decision can say, if there is something. Asked before anything is reserved. */
+export function findContradiction(input: DecideInput): string | undefined {
+  const { team, record, outcome, permissionMode, planDigest } = input;
+  if (team !== record.team) return 'the request is of another team';
+  if (outcome === 'approved' && permissionMode === null) return 'an approval grants a permission mode';
+  if (outcome === 'rejected' && approvedDigestOf(input) !== planDigest) return 'a rejection edits no plan';
+  return undefined;
+}
+
+/** Signs what a lead decided, bound to the request as it was read (IN-1). */
 export async function draftDecision(
   signer: Signer,
   input: DecideInput,
@@ -33,7 +38,6 @@ export async function draftDecision(
 ): Promise<DecisionDraft> {
   const { record, team, planDigest, outcome, context, decidedBy, notices, scope, images } = input;
   const { requestId, teammate, sessionId, revision, workspace } = record;
-  if (team !== record.team) throw new PlacetError('internal', 'the request is of another team');
   const approvedPlanDigest = approvedDigestOf(input);
   const planEdited = approvedPlanDigest !== planDigest;
   const notAfterMs = decidedAtMs + input.notAfterMs;
