@@ -27,7 +27,19 @@ export {
   InboxStore,
   type Sending,
 } from './inbox-store.ts';
+export { keyOf, keyTable, queueName, queuePrefix, teamsKey } from './keys.ts';
 export { type Log, silentLog } from './log.ts';
+export { createMailbox, type Mailbox, type MailboxOptions, type PortOwner } from './mailbox.ts';
+export type {
+  LeaseResult,
+  MailboxPort,
+  SessionLease,
+  Settlement,
+  SubmitResult,
+  TakenEntry,
+  TaskChange,
+  VerifiedDecision,
+} from './mailbox-port.ts';
 export {
   type ManagedRedis,
   type ManagedRedisOptions,
@@ -37,8 +49,13 @@ export {
 export { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
 export { Presence, type TeammatePresence } from './presence.ts';
 export { type EngineSearch, findRedisEngine } from './redis-engine.ts';
+export { RedisMailboxPort } from './redis-mailbox-port.ts';
 export { judgeRedis } from './redis-suitability.ts';
 export { maskRedisUrl, parseRedisUrl } from './redis-url.ts';
+export type { ListQuery } from './request-listing.ts';
+export type { RequestName } from './request-reader.ts';
+export { RequestStore } from './request-store.ts';
+export type { SubmitCommand } from './request-submitting.ts';
 export { signDecision } from './signing/decision-signing.ts';
 export { DecisionVerifier } from './signing/decision-verifier.ts';
 export { type JwksLocation, JwksSource, type JwksSourceOptions } from './signing/jwks-source.ts';
@@ -76,5 +93,7 @@ export {
   type ValidDecision,
   type VerifyInput,
 } from './signing/verification.ts';
+export type { DutyFence } from './store-context.ts';
 export { type QueueCounts, TaskQueues } from './task-queues.ts';
+export { type SessionName, TaskStore } from './task-store.ts';
 export { Teams } from './teams.ts';

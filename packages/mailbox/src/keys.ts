@@ -131,7 +131,8 @@ export const keyTable = {
   due: {
     pattern: 'log:due',
     type: 'sorted set',
-    holds: 'approved requests whose work is not settled, by the time the reconciler looks next',
+    holds:
+      'sessions (`<teammate>:<sessionId>`) that may be owed a step, by the time the reconciler looks next',
     life: always,
   },
   settled: {

@@ -1,186 +1,149 @@
 import type {
-  Decision,
   Digest,
   PermissionMode,
   RequestId,
   RequestPage,
   RequestRecord,
-  RequestState,
   RequestWithPlan,
-  Submission,
+  TeammateName,
+  TeamName,
 } from '@placet/protocol';
-import { PlacetError } from '@placet/protocol';
-import type { Redis } from 'ioredis';
-import type { CommitResult, DecisionStore, ReserveResult } from './decide-request.ts';
+import type {
+  CommitCommand,
+  CommitResult,
+  DecisionStore,
+  ReserveCommand,
+  ReserveResult,
+} from './decision-store.ts';
 import type { LeaseResult, Settlement, SubmitResult } from './mailbox-port.ts';
+import { commitDecision, reserveRequest } from './request-deciding.ts';
+import { expireRequest, withdrawRequest } from './request-ending.ts';
+import { type ListQuery, listRequests } from './request-listing.ts';
+import { type RequestName, RequestReader } from './request-reader.ts';
+import { type SubmitCommand, submitRequest } from './request-submitting.ts';
+import { expireOverdue, purgeSettled, wakeSessions } from './request-sweeping.ts';
+import { claimWork, markApplied, markDelivered, settleWork } from './request-working.ts';
+import type { DutyFence, StoreContext } from './store-context.ts';
 
-/** What the stores of this package share. */
-export interface StoreContext {
-  redis: Redis;
-  /** How long what is settled is kept, in milliseconds (TM-42). */
-  retentionMs: number;
-  /** How long a submission or withdrawal waits for a decision that is being made, in milliseconds. */
-  rivalWaitMs: number;
-  /** Writes the team down before its first key (ST-1). */
-  registerTeam(team: string): Promise<void>;
-}
-
-/** A submission with what the caller established about its sender. */
-export interface SubmitCommand {
-  team: string;
-  teammate: string;
-  /** The principal that owns the teammate. */
-  owner: string;
-  submission: Submission;
-  /** The digest of the policy in force (TM-31). */
-  policyDigest: Digest;
-  /** The proof of ownership as signed, kept for the lead that decides (IN-6). */
-  ownerProof?: string | undefined;
-  /** The epoch of the lease that the sender holds; with it, a sender that lost its session is refused. */
-  epoch?: number | undefined;
-  signal?: AbortSignal | undefined;
-}
-
-/** What to list (WR-33). */
-export interface ListQuery {
-  state?: RequestState | undefined;
-  teammate?: string | undefined;
-  /** Where to go on, as a former page said. */
-  cursor?: string | undefined;
-  limit: number;
-}
-
-/** Names a request of a teammate. */
-export interface RequestName {
-  team: string;
-  teammate: string;
-  requestId: RequestId;
-}
-
-/** What a decision reserves: see `DecisionStore`. `votesSeen` is 0 unless set: one vote decides today. */
-export interface ReserveCommand extends RequestName {
-  planDigest: Digest;
-  /** Unique for each attempt. */
-  token: string;
-  votesSeen?: number | undefined;
-}
-
-/** A signed decision, to be written under its reservation. */
-export interface CommitCommand extends RequestName {
-  sessionId: string;
-  token: string;
-  decision: Decision;
-  jti: string;
-  /** What `reserve` answered, in milliseconds since the epoch. */
-  decidedAtMs: number;
-  /** Until when work may begin, in milliseconds since the epoch (WR-28). */
-  notAfterMs: number;
-  editedPlan?: { digest: Digest; bytes: Uint8Array } | undefined;
-}
-
-/** Whose background duty a sweep runs under: its steps are refused once another process has the duty (ST-7). */
-export interface DutyFence {
-  duty: string;
-  epoch: number;
-}
-
-/** The requests of all teams (WR-20 to WR-28): every change is one atomic step in Redis. */
+/**
+ * The requests of all teams (WR-20 to WR-28). Every change is one atomic step in Redis, under Redis' own time, and may
+ * be repeated; each method throws `store_unavailable` when Redis does not answer in time.
+ */
 export class RequestStore implements DecisionStore {
   readonly #context: StoreContext;
+  readonly #reader: RequestReader;
 
   constructor(context: StoreContext) {
     this.#context = context;
+    this.#reader = new RequestReader(context);
   }
 
   /**
-   * Stores a request, or answers the one that stands (WR-23, WR-25, WR-26).
+   * Stores a request, or answers the one that stands (WR-23, WR-25, WR-26). Ends the session's pending predecessor in
+   * the same step; while that is held for a decision, waits.
    * @throws PlacetError `plan_required`, `payload_too_large`, `validation_failed`, `request_conflict`, `epoch_stale`
    */
-  submit(_command: SubmitCommand): Promise<SubmitResult> {
-    return this.#todo();
+  submit(command: SubmitCommand): Promise<SubmitResult> {
+    return submitRequest(this.#context, this.#reader, command);
   }
 
   /** The record; undefined when there is none. Ends it first if its deadline has passed (WR-24). */
-  get(_team: string, _requestId: RequestId): Promise<RequestRecord | undefined> {
-    return this.#todo();
+  get(team: TeamName, requestId: RequestId): Promise<RequestRecord | undefined> {
+    return this.#reader.get(team, requestId);
   }
 
   /** The record with the plan as it was submitted. */
-  getWithPlan(_team: string, _requestId: RequestId): Promise<RequestWithPlan | undefined> {
-    return this.#todo();
+  getWithPlan(team: TeamName, requestId: RequestId): Promise<RequestWithPlan | undefined> {
+    return this.#reader.getWithPlan(team, requestId);
   }
 
   /** A plan's exact bytes (submitted or as approved); undefined when no request refers to it. */
-  planBytes(_team: string, _digest: Digest): Promise<Uint8Array | undefined> {
-    return this.#todo();
+  planBytes(team: TeamName, digest: Digest): Promise<Uint8Array | undefined> {
+    return this.#reader.planBytes(team, digest);
   }
 
   /** The proof of who owns a teammate, as it was last sent; to be verified before it is believed (IN-6). */
-  ownerProof(_team: string, _teammate: string): Promise<string | undefined> {
-    return this.#todo();
+  ownerProof(team: TeamName, teammate: TeammateName): Promise<string | undefined> {
+    return this.#reader.ownerProof(team, teammate);
   }
 
   /** A page of requests, newest first (WR-33). @throws PlacetError `validation_failed` for a cursor that is none */
-  list(_team: string, _query: ListQuery): Promise<RequestPage> {
-    return this.#todo();
+  list(team: TeamName, query: ListQuery): Promise<RequestPage> {
+    return listRequests(this.#context, this.#reader, team, query);
   }
 
-  reserve(_command: ReserveCommand): Promise<ReserveResult> {
-    return this.#todo();
+  /** Holds a pending request for 5 s for a decision that is about to be signed (WR-20). Decides nothing. */
+  reserve(command: ReserveCommand): Promise<ReserveResult> {
+    return reserveRequest(this.#context, this.#reader, command);
   }
 
-  commit(_command: CommitCommand): Promise<CommitResult> {
-    return this.#todo();
+  /**
+   * Writes a signed decision under its reservation, with inbox entry, event, outbox entry, audit number and indexes, in
+   * one step (WR-20). Send it within 2 s of having sent the reservation. The same decision again answers `committed`.
+   */
+  commit(command: CommitCommand): Promise<CommitResult> {
+    return commitDecision(this.#context, command);
   }
 
-  /** @throws PlacetError `not_found` (also for another teammate's request), `already_decided` */
-  withdraw(_name: RequestName, _signal?: AbortSignal): Promise<RequestRecord> {
-    return this.#todo();
+  /**
+   * Takes a pending request back; again, for one that was withdrawn. Waits while it is held for a decision.
+   * @throws PlacetError `not_found` (also for another teammate's request), `already_decided`
+   */
+  withdraw(name: RequestName, signal?: AbortSignal): Promise<RequestRecord> {
+    return withdrawRequest(this.#context, this.#reader, name, signal);
   }
 
-  /** Ends a request whose deadline has passed; `waiting` while a decision is being made. */
-  expire(
-    _team: string,
-    _requestId: RequestId,
+  /** Ends a request whose deadline has passed; `waiting` while it is held for a decision. */
+  async expire(
+    team: TeamName,
+    requestId: RequestId,
   ): Promise<'expired' | 'ended' | 'early' | 'waiting' | 'absent'> {
-    return this.#todo();
+    const [teammate] = await this.#reader.teammatesOf(team, [requestId]);
+    const parts =
+      teammate === undefined ? undefined : await this.#reader.stored({ team, teammate, requestId });
+    if (!parts) return 'absent';
+    const name = { team, teammate: parts.teammate, requestId, sessionId: parts.request.s };
+    const { kind } = await expireRequest(this.#context, name);
+    if (kind === 'ended') return 'expired';
+    if (kind === 'busy') return 'waiting';
+    return kind === 'early' || kind === 'absent' ? kind : 'ended';
   }
 
   /** Ends what is past its deadline, at most `limit`; answers how many it ended. */
-  expireDue(_team: string, _limit: number, _fence?: DutyFence): Promise<number> {
-    return this.#todo();
+  expireDue(team: TeamName, limit: number, fence?: DutyFence): Promise<number> {
+    return expireOverdue(this.#context, this.#reader, team, limit, fence);
   }
 
-  /** @throws PlacetError as `MailboxPort.claim` does */
-  claim(_name: RequestName, _holder: string, _leaseMs: number): Promise<LeaseResult> {
-    return this.#todo();
+  /**
+   * Holds the session and claims the work of its latest request (TM-16).
+   * @throws PlacetError `not_found`, `not_approved`, `superseded`, `expired_unapplied`, `already_decided` (settled)
+   */
+  claim(name: RequestName, holder: string, leaseMs: number): Promise<LeaseResult> {
+    return claimWork(this.#context, this.#reader, name, { holder, leaseMs });
   }
 
-  markDelivered(_name: RequestName): Promise<RequestRecord> {
-    return this.#todo();
+  /** The decision was read and verified (TM-11). @throws PlacetError `not_found`; `not_approved` while it is pending */
+  markDelivered(name: RequestName): Promise<RequestRecord> {
+    return markDelivered(this.#context, this.#reader, name);
   }
 
-  /** @throws PlacetError `epoch_stale` */
-  markApplied(_name: RequestName, _epoch: number, _effectiveMode: PermissionMode): Promise<RequestRecord> {
-    return this.#todo();
+  /** The gate opened in this mode (TM-11). @throws PlacetError `not_found`, `epoch_stale` */
+  markApplied(name: RequestName, epoch: number, effectiveMode: PermissionMode): Promise<RequestRecord> {
+    return markApplied(this.#context, this.#reader, name, { epoch, mode: effectiveMode });
   }
 
-  /** @throws PlacetError `epoch_stale` */
-  settle(_name: RequestName, _settlement: Settlement): Promise<RequestRecord> {
-    return this.#todo();
+  /** How the work ended (TM-16). @throws PlacetError `not_found`, `epoch_stale` */
+  settle(name: RequestName, settlement: Settlement): Promise<RequestRecord> {
+    return settleWork(this.#context, this.#reader, name, settlement);
   }
 
-  /** Wakes again whatever is owed a step, at most `limit`; answers how many it woke (TM-5). */
-  wakeDue(_team: string, _limit: number, _fence?: DutyFence): Promise<number> {
-    return this.#todo();
+  /** Wakes again whatever is owed a step, at most `limit` looked at; answers how many it woke (TM-5). */
+  wakeDue(team: TeamName, limit: number, fence?: DutyFence): Promise<number> {
+    return wakeSessions(this.#context, this.#reader, team, limit, fence);
   }
 
   /** Deletes what was settled longer ago than the retention, at most `limit`; answers how many (TM-42, ST-9). */
-  purge(_team: string, _limit: number, _fence?: DutyFence): Promise<number> {
-    return this.#todo();
-  }
-
-  #todo(): never {
-    throw new PlacetError('internal', `not built yet (${this.#context.retentionMs})`);
+  purge(team: TeamName, limit: number, fence?: DutyFence): Promise<number> {
+    return purgeSettled(this.#context, this.#reader, team, limit, fence);
   }
 }

@@ -1,0 +1,81 @@
+import type { Decision, Digest, Outcome, PermissionMode, TeamEventBody, WorkState } from '@placet/protocol';
+
+/** Which request something happened to. */
+export interface Subject {
+  teammate: string;
+  sessionId: string;
+  requestId: string;
+}
+
+/** What one step appends to a team's event log and to its audit log, as their readers get it. */
+export interface History {
+  event: string;
+  audit: string;
+}
+
+/** A request was stored. The audit entry names who owns the teammate that asked. */
+export function submittedHistory(
+  subject: Subject,
+  { planDigest, revision, owner }: { planDigest: Digest; revision: number; owner: string },
+): History {
+  return {
+    event: eventText({ type: 'plan:proposed', ...subject, planDigest, revision }),
+    audit: JSON.stringify({ act: 'submitted', request: subject.requestId, plan: planDigest, by: owner }),
+  };
+}
+
+/** A lead decided. */
+export function decidedHistory(subject: Subject, decision: Decision, jti: string): History {
+  const { outcome, permissionMode, decidedBy, approvedPlanDigest } = decision;
+  return {
+    event: eventText({
+      type: 'plan:decided',
+      ...subject,
+      outcome,
+      ...(permissionMode && { permissionMode }),
+      by: decidedBy,
+    }),
+    audit: JSON.stringify({
+      act: outcome,
+      request: subject.requestId,
+      plan: approvedPlanDigest,
+      ...(permissionMode && { mode: permissionMode }),
+      by: decidedBy,
+      jti,
+    }),
+  };
+}
+
+/** A request ended without a decision. */
+export function endedHistory(subject: Subject, outcome: Exclude<Outcome, Decision['outcome']>): History {
+  return {
+    event: eventText({ type: 'plan:decided', ...subject, outcome }),
+    audit: JSON.stringify({ act: outcome, request: subject.requestId }),
+  };
+}
+
+/** What changed about the work under an approval. */
+export interface WorkChange {
+  state: Exclude<WorkState, 'none'> | 'delivered';
+  epoch?: number | undefined;
+  reason?: string | undefined;
+  mode?: PermissionMode | undefined;
+}
+
+/** The work under an approval changed its state. */
+export function workHistory(subject: Subject, { state, epoch, reason, mode }: WorkChange): History {
+  return {
+    event: eventText({
+      type: 'work',
+      ...subject,
+      state,
+      ...(epoch !== undefined && { epoch }),
+      ...(reason !== undefined && { reason }),
+    }),
+    audit: JSON.stringify({ act: `work:${state}`, request: subject.requestId, epoch, mode, reason }),
+  };
+}
+
+function eventText(body: TeamEventBody): string {
+  return JSON.stringify(body);
+}

@@ -1,0 +1,119 @@
+import { PlacetError, type RequestPage, type RequestRecord, type RequestState } from '@placet/protocol';
+import { keyOf } from './keys.ts';
+import { toRecord } from './request-codec.ts';
+import type { RequestReader } from './request-reader.ts';
+import { expireOverdue } from './request-sweeping.ts';
+import { execAll } from './scripts.ts';
+import type { StoreContext } from './store-context.ts';
+
+/** What to list (WR-33). */
+export interface ListQuery {
+  state?: RequestState | undefined;
+  teammate?: string | undefined;
+  /** Where to go on, as a former page said. */
+  cursor?: string | undefined;
+  limit: number;
+}
+
+/** How many requests one page looks at before it is given back as it is, perhaps short, with a cursor. */
+const maxLookedAt = 2000;
+/** How many requests past their deadline a listing ends before it reads. */
+const maxExpired = 200;
+
+/**
+ * A page of requests, newest first: by inbox number, which a request keeps when it ends (WR-33). A page may be short,
+ * even empty, and still have a successor, where few requests match. See `RequestStore.list`.
+ */
+export async function listRequests(
+  context: StoreContext,
+  reader: RequestReader,
+  team: string,
+  query: ListQuery,
+): Promise<RequestPage> {
+  await expireOverdue(context, reader, team, maxExpired);
+  const requests: RequestRecord[] = [];
+  const isFiltered = query.teammate !== undefined || (query.state ?? 'pending') !== 'pending';
+  const batchSize = isFiltered ? Math.max(query.limit, 100) : query.limit;
+  let before = parseCursor(query.cursor);
+  for (let lookedAt = 0; lookedAt < maxLookedAt; ) {
+    const entries = await readIndexes(context, team, { before, size: batchSize + 1, state: query.state });
+    const batch = entries.slice(0, batchSize);
+    for (const { number, record } of await readBatch(reader, team, batch, query)) {
+      before = `(${number}`;
+      if (record) requests.push(record);
+      if (requests.length === query.limit) {
+        const isLast = number === entries.at(-1)?.number;
+        return { requests, ...(!isLast && { nextCursor: String(number) }) };
+      }
+    }
+    if (entries.length <= batchSize) return { requests };
+    lookedAt += batch.length;
+  }
+  return { requests, nextCursor: before.slice(1) };
+}
+
+interface IndexEntry {
+  requestId: string;
+  /** Its inbox number. */
+  number: number;
+}
+
+/** The records of a part of the index that match, in its order; the others as undefined. */
+async function readBatch(
+  reader: RequestReader,
+  team: string,
+  batch: IndexEntry[],
+  query: ListQuery,
+): Promise<{ number: number; record: RequestRecord | undefined }[]> {
+  const teammates = await reader.teammatesOf(
+    team,
+    batch.map(({ requestId }) => requestId),
+  );
+  const wanted = batch.flatMap(({ requestId }, place) => {
+    const teammate = teammates[place];
+    return teammate !== undefined && (query.teammate ?? teammate) === teammate
+      ? [{ requestId, teammate }]
+      : [];
+  });
+  const records = new Map<string, RequestRecord>();
+  for (const parts of wanted.length > 0 ? await reader.fresh(team, wanted) : []) {
+    if (parts && (query.state ?? parts.fields.st) === parts.fields.st)
+      records.set(parts.requestId, toRecord(parts));
+  }
+  return batch.map(({ requestId, number }) => ({ number, record: records.get(requestId) }));
+}
+
+/** The newest of pending and ended requests below a number, read in one step: none is missed while it ends. */
+async function readIndexes(
+  context: StoreContext,
+  team: string,
+  { before, size, state }: { before: string; size: number; state: RequestState | undefined },
+): Promise<IndexEntry[]> {
+  const transaction = context.redis.multi();
+  const add = (name: 'pending' | 'ended') =>
+    transaction.zrevrangebyscore(keyOf(team, name), before, '-inf', 'WITHSCORES', 'LIMIT', 0, size);
+  if (state === undefined || state === 'pending') add('pending');
+  if (state !== 'pending') add('ended');
+  const results = await execAll('listing requests', transaction);
+  return results
+    .flatMap(toEntries)
+    .sort((left, right) => right.number - left.number)
+    .slice(0, size);
+}
+
+function toEntries(reply: unknown): IndexEntry[] {
+  if (!Array.isArray(reply)) return [];
+  const flat: unknown[] = reply;
+  return flat.flatMap((requestId, place) =>
+    place % 2 === 0 ? [{ requestId: String(requestId), number: Number(flat[place + 1]) }] : [],
+  );
+}
+
+function parseCursor(cursor: string | undefined): string {
+  if (cursor === undefined) return '+inf';
+  if (!/^\d{1,15}$/.test(cursor)) {
+    const issues = [{ path: 'cursor', message: 'is not one that a page of requests gave' }];
+    throw new PlacetError('validation_failed', 'cursor is not one that a page of requests gave', { issues });
+  }
+  return `(${cursor}`;
+}

@@ -1,0 +1,200 @@
+import { isPlacetError, parseNativeRequestId } from '@placet/protocol';
+import { keyOf } from './keys.ts';
+import { packRequestId, type StoredParts, unpackRequestId } from './request-codec.ts';
+import { expireRequest, lapseApproval } from './request-ending.ts';
+import type { RequestReader } from './request-reader.ts';
+import { execAll, runScript, storeCall } from './scripts.ts';
+import { type DutyFence, fenceEpoch, fenceKey, runTeamScript, type StoreContext } from './store-context.ts';
+
+/** How long the ID of a foreign client stays taken after its request was purged (ST-9). */
+const foreignTombstoneMs = 365 * 24 * 60 * 60 * 1000;
+/** The longest pause between two wake-ups of a session that does not go on. */
+const maxWakePauseMs = 60 * 60 * 1000;
+
+/** Ends pending requests whose deadline has passed. See `RequestStore.expireDue`. */
+export async function expireOverdue(
+  context: StoreContext,
+  reader: RequestReader,
+  team: string,
+  limit: number,
+  fence?: DutyFence,
+): Promise<number> {
+  const overdue = await dueMembers(context, reader, { team, index: 'deadlines', limit });
+  if (overdue.length === 0) return 0;
+  const teammates = await reader.teammatesOf(team, overdue);
+  return sweep(overdue, async (requestId, place) => {
+    const teammate = teammates[place];
+    const parts = teammate === undefined ? undefined : await reader.stored({ team, teammate, requestId });
+    if (!parts) return 'skipped';
+    const name = { team, teammate: parts.teammate, requestId, sessionId: parts.request.s };
+    const { kind } = await expireRequest(context, name, fence);
+    return kind === 'ended' ? 'done' : kind === 'deposed' ? 'stop' : 'skipped';
+  });
+}
+
+/** Wakes sessions that are owed a step. See `RequestStore.wakeDue`. */
+export async function wakeSessions(
+  context: StoreContext,
+  reader: RequestReader,
+  team: string,
+  limit: number,
+  fence?: DutyFence,
+): Promise<number> {
+  const members = await dueMembers(context, reader, { team, index: 'due', limit });
+  return sweep(members, async (member) => {
+    const teammate = member.slice(0, member.indexOf(':'));
+    const sessionId = member.slice(teammate.length + 1);
+    const session = keyOf(team, 'session', teammate, sessionId);
+    const latest = (await storeCall('reading a session', () => context.redis.hget(session, 'rq'))) ?? '';
+    const requestId = latest && unpackRequestId(team, teammate, latest);
+    const keys = [session, keyOf(team, 'requestState', teammate, requestId), fenceKey(team, fence)];
+    const args = [
+      teammate,
+      sessionId,
+      latest,
+      requestId,
+      context.reconcileAfterMs,
+      maxWakePauseMs,
+      fenceEpoch(fence),
+    ];
+    const { word } = await runTeamScript(context, team, 'wake-session', keys, args);
+    if (word === 'lapsed') await lapseApproval(context, { team, teammate, sessionId, requestId });
+    return word === 'woken' ? 'done' : word === 'deposed' ? 'stop' : 'skipped';
+  });
+}
+
+/** Deletes what was settled longer ago than the retention. See `RequestStore.purge`. */
+export async function purgeSettled(
+  context: StoreContext,
+  reader: RequestReader,
+  team: string,
+  limit: number,
+  fence?: DutyFence,
+): Promise<number> {
+  const agoMs = context.retentionMs;
+  const requestIds = await dueMembers(context, reader, { team, index: 'settled', limit, agoMs });
+  const tasks = await dueMembers(context, reader, { team, index: 'endedTasks', limit, agoMs });
+  const beforeMs = (await reader.nowMs()) - agoMs;
+  const teammates = await reader.teammatesOf(team, requestIds);
+  const purged = await sweep(requestIds, async (requestId, place) => {
+    const teammate = teammates[place] ?? 'unknown';
+    const parts = await reader.stored({ team, teammate, requestId });
+    return purgeRequest(context, { team, teammate, requestId, parts, beforeMs, fence });
+  });
+  const tasksPurged = await sweep(tasks, (member) => purgeTask(context, { team, member, beforeMs, fence }));
+  return purged + tasksPurged;
+}
+
+interface Purge {
+  team: string;
+  /** Settled before this time, in milliseconds since the epoch. */
+  beforeMs: number;
+  fence: DutyFence | undefined;
+}
+
+async function purgeRequest(
+  context: StoreContext,
+  {
+    team,
+    teammate,
+    requestId,
+    parts,
+    beforeMs,
+    fence,
+  }: Purge & { teammate: string; requestId: string; parts: StoredParts | undefined },
+): Promise<Swept> {
+  const sessionId = parts?.request.s ?? '';
+  const digest = parts?.request.d ?? '';
+  const approved = parts?.fields.ad ?? '';
+  const keys = [
+    keyOf(team, 'request', teammate, requestId),
+    keyOf(team, 'requestState', teammate, requestId),
+    keyOf(team, 'decision', requestId),
+    keyOf(team, 'foreignRequest', requestId),
+    keyOf(team, 'session', teammate, sessionId),
+    keyOf(team, 'task', teammate, sessionId),
+    keyOf(team, 'plan', digest),
+    keyOf(team, 'plan', approved),
+    keyOf(team, 'planReferences'),
+    fenceKey(team, fence),
+  ];
+  const what = [
+    requestId,
+    packRequestId(team, teammate, requestId),
+    beforeMs,
+    tombstoneMs(requestId, beforeMs),
+  ];
+  const args = [...what, digest, approved, fenceEpoch(fence)];
+  const reply = await runTeamScript(context, team, 'purge-request', keys, args);
+  return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
+}
+
+async function purgeTask(
+  context: StoreContext,
+  { team, member, beforeMs, fence }: Purge & { member: string },
+): Promise<Swept> {
+  const teammate = member.slice(0, member.indexOf(':'));
+  const sessionId = member.slice(teammate.length + 1);
+  const keys = [
+    keyOf(team, 'endedTasks'),
+    keyOf(team, 'task', teammate, sessionId),
+    keyOf(team, 'session', teammate, sessionId),
+    fenceKey(team, fence),
+  ];
+  const reply = await runScript(context.redis, 'purge-task', keys, [member, beforeMs, fenceEpoch(fence)]);
+  return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
+}
+
+/**
+ * How long an ID must stay taken after its request is gone: a foreign one for a year; a native one for as long as its
+ * own time, which its maker's clock may have put late, would not have it refused as too old.
+ */
+function tombstoneMs(requestId: string, beforeMs: number): number {
+  const native = parseNativeRequestId(requestId);
+  if (!native) return foreignTombstoneMs;
+  return native.madeAtMs < beforeMs ? 0 : native.madeAtMs - beforeMs + 1000;
+}
+
+/** Members whose score is at most the store's time, less `agoMs`. */
+async function dueMembers(
+  context: StoreContext,
+  reader: RequestReader,
+  query: {
+    team: string;
+    index: 'deadlines' | 'due' | 'settled' | 'endedTasks';
+    limit: number;
+    agoMs?: number;
+  },
+): Promise<string[]> {
+  const until = (await reader.nowMs()) - (query.agoMs ?? 0);
+  const batch = context.redis.pipeline();
+  batch.zrangebyscore(keyOf(query.team, query.index), '-inf', until, 'LIMIT', 0, query.limit);
+  const [members] = await execAll('reading what is due', batch);
+  return Array.isArray(members) ? members.map(String) : [];
+}
+
+type Swept = 'done' | 'skipped' | 'stop';
+
+/**
+ * Handles each member, and counts those that were done. One that cannot be handled does not keep the others waiting:
+ * what went wrong first is thrown at the end, but a store that does not answer at once.
+ */
+async function sweep(
+  members: readonly string[],
+  handle: (member: string, place: number) => Promise<Swept>,
+): Promise<number> {
+  let done = 0;
+  const faults: unknown[] = [];
+  for (const [place, member] of members.entries()) {
+    try {
+      const swept = await handle(member, place);
+      if (swept === 'stop') break;
+      if (swept === 'done') done += 1;
+    } catch (error) {
+      if (isPlacetError(error, 'store_unavailable')) throw error;
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw faults[0];
+  return done;
+}

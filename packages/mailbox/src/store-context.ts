@@ -1,0 +1,58 @@
+import type { Redis } from 'ioredis';
+import { keyOf } from './keys.ts';
+import { type Reply, runScript, type ScriptArgument, type ScriptName } from './scripts.ts';
+
+/** What the stores of this package share. */
+export interface StoreContext {
+  redis: Redis;
+  /** How long what is settled is kept, in milliseconds (TM-42). */
+  retentionMs: number;
+  /** How long a submission or withdrawal waits for a decision that is being made, in milliseconds. */
+  rivalWaitMs: number;
+  /** How long the reconciler leaves an ended request or a new task alone before it looks, in milliseconds (TM-5). */
+  reconcileAfterMs: number;
+  /** Writes the team down before its first key (ST-1). */
+  registerTeam(team: string): Promise<void>;
+}
+
+/** Whose background duty a sweep runs under: its steps are refused once another process has the duty (ST-7). */
+export interface DutyFence {
+  duty: string;
+  epoch: number;
+}
+
+/** Runs a script on the keys of `lua/parts/team.lua` and, from the tenth on, those given. */
+export function runTeamScript(
+  context: StoreContext,
+  team: string,
+  name: ScriptName,
+  keys: readonly string[],
+  args: readonly ScriptArgument[],
+): Promise<Reply> {
+  return runScript(context.redis, name, [...teamKeys(team), ...keys], args);
+}
+
+/** The key of a fence's lease; any key of the team where there is none. */
+export function fenceKey(team: string, fence: DutyFence | undefined): string {
+  return keyOf(team, 'lease', fence?.duty ?? 'none');
+}
+
+/** A fence's epoch as scripts take it. */
+export function fenceEpoch(fence: DutyFence | undefined): string {
+  return fence === undefined ? '' : String(fence.epoch);
+}
+
+/** In the order that `lua/parts/team.lua` gives them names. */
+function teamKeys(team: string): string[] {
+  return [
+    keyOf(team, 'sequence'),
+    keyOf(team, 'events'),
+    keyOf(team, 'audit'),
+    keyOf(team, 'outbox'),
+    keyOf(team, 'pending'),
+    keyOf(team, 'deadlines'),
+    keyOf(team, 'ended'),
+    keyOf(team, 'due'),
+    keyOf(team, 'settled'),
+  ];
+}
