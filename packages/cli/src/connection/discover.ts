@@ -30,11 +30,19 @@ export async function findRun(
 ): Promise<{ run: RunFile | undefined; looked: string[] }> {
   const looked = await dataFolderCandidates(world, dataDir);
   for (const folder of looked) {
-    const run = await readRunFile(folder);
-    // One that was left behind by a killed process must not lead a token to whoever has the port now.
-    if (run && (await isRunning(run))) return { run, looked };
+    const run = await findRunIn(folder);
+    if (run) return { run, looked };
   }
   return { run: undefined, looked };
+}
+
+/**
+ * The run file of a data folder whose `placet up` is alive. One that was left behind by a killed process must not lead
+ * a token to whoever has the port now.
+ */
+export async function findRunIn(dataDir: string): Promise<RunFile | undefined> {
+  const run = await readRunFile(dataDir);
+  return run && (await isRunning(run)) ? run : undefined;
 }
 
 function sameOrigin(one: string, other: string): boolean {

@@ -1,0 +1,113 @@
+import { connectRedis, EventLog, TaskQueues, Teams } from '@placet/mailbox';
+import {
+  isTaskOver,
+  newSessionId,
+  PlacetError,
+  type RequestRecord,
+  TaskPhase,
+  type TeamEvent,
+} from '@placet/protocol';
+import type { PlacetClient } from '@placet/protocol/client';
+import type { RunFile } from '../connection/run-file.ts';
+import { followTeam, isReset } from '../requests/follow-team.ts';
+
+/** What a demonstration has its teammate do. */
+export interface DemoTask {
+  task: string;
+  agent: string;
+  cwd: string;
+}
+
+/** A task of a demonstration, followed by the team's events as any client can. */
+export class DemoSession {
+  readonly sessionId: string;
+  readonly jobId: string;
+  readonly #run: RunFile;
+  readonly #reach: () => Promise<PlacetClient>;
+  readonly #events: AsyncGenerator<TeamEvent | { reset: true }, void>;
+
+  private constructor(
+    { sessionId, jobId, after }: { sessionId: string; jobId: string; after: string },
+    run: RunFile,
+    reach: () => Promise<PlacetClient>,
+    signal: AbortSignal,
+  ) {
+    this.sessionId = sessionId;
+    this.jobId = jobId;
+    this.#run = run;
+    this.#reach = reach;
+    this.#events = followTeam({ reach, team: run.team, after, signal, onTrouble: () => undefined });
+  }
+
+  /** Puts the task into the queue of the built-in teammate. */
+  static async start(
+    task: DemoTask,
+    run: RunFile,
+    reach: () => Promise<PlacetClient>,
+    signal: AbortSignal,
+  ): Promise<DemoSession> {
+    const { team, teammate } = run;
+    if (!teammate)
+      throw new PlacetError('usage', 'a demonstration needs the teammate: leave --no-teammate out');
+    const handle = connectRedis({ url: run.redisUrl, name: 'placet-demo' });
+    try {
+      await handle.ready(signal);
+      const after = await new EventLog(handle, new Teams(handle)).last(team);
+      const queues = new TaskQueues(handle);
+      const sessionId = newSessionId();
+      try {
+        const jobId = await queues.enqueueTask(
+          team,
+          teammate,
+          { ...task, team, labels: { demo: 'yes' } },
+          sessionId,
+        );
+        return new DemoSession({ sessionId, jobId, after }, run, reach, signal);
+      } finally {
+        await queues.close();
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Waits for the next plan of the session and answers its record. */
+  async nextPlan(): Promise<RequestRecord> {
+    const event = await this.#until((candidate) => candidate.type === 'plan:proposed');
+    return this.record(event.requestId ?? '');
+  }
+
+  /** Waits until the task is over. @throws PlacetError `agent_failed` when it did not end as done */
+  async done(): Promise<void> {
+    await this.#until((event) => event.type === 'task:phase' && event.phase === 'done');
+  }
+
+  async record(id: string): Promise<RequestRecord> {
+    const client = await this.#reach();
+    return (await client.call('showRequest', { params: { team: this.#run.team, id } })).body;
+  }
+
+  async close(): Promise<void> {
+    await this.#events.return();
+  }
+
+  async #until(condition: (event: TeamEvent) => boolean): Promise<TeamEvent> {
+    for (;;) {
+      const { done, value: event } = await this.#events.next();
+      if (done) throw new PlacetError('service_unreachable', 'the event feed ended');
+      if (isReset(event) || event.sessionId !== this.sessionId) continue;
+      if (condition(event)) return event;
+      this.#refuseFailure(event);
+    }
+  }
+
+  #refuseFailure(event: TeamEvent): void {
+    const phase = TaskPhase.safeParse(event.phase);
+    if (event.type !== 'task:phase' || !phase.success || !isTaskOver(phase.data)) return;
+    const reason = typeof event.reason === 'string' ? `: ${event.reason}` : '';
+    throw new PlacetError(
+      'agent_failed',
+      `the task ended as ${phase.data}${reason}; its log is in ${this.#run.dataDir}/logs`,
+    );
+  }
+}
