@@ -5,8 +5,6 @@ import {
   KnownMessage,
   leadInboxName,
   type Message,
-  ModeChanged,
-  PermissionMode,
   PlacetError,
   parseOrThrow,
   type RequestId,
@@ -48,6 +46,8 @@ export interface Sending {
   message: Message;
   /** Makes a repetition harmless for a day (TM-45). */
   operationId?: string | undefined;
+  /** The lead's mode from now on, signed (`createLeadMode`); kept with the message in one step. */
+  leadMode?: string | undefined;
 }
 
 /** An entry that could not be delivered (TM-41). */
@@ -131,14 +131,15 @@ export class InboxStore {
   }
 
   /** @throws PlacetError `validation_failed` for a reserved type, or a known type of another shape */
-  async send(team: TeamName, { from, to, message, operationId }: Sending): Promise<{ id: string }> {
+  async send(
+    team: TeamName,
+    { from, to, message, operationId, leadMode = '' }: Sending,
+  ): Promise<{ id: string }> {
     checkMessage(message);
     await this.#teams.register(team);
     const envelope = JSON.stringify({ from, to, message }).slice(0, -1);
     const event = JSON.stringify({ type: 'message', to, from });
-    const mode =
-      from === leadInboxName && message.type === 'mode_changed' ? ModeChanged.parse(message).mode : '';
-    const args = [envelope, event, mode, operationId === undefined ? 0 : operationMs];
+    const args = [envelope, event, leadMode, operationId === undefined ? 0 : operationMs];
     const shared = [
       keyOf(team, 'operation', from, operationId ?? ''),
       keyOf(team, 'sequence'),
@@ -173,12 +174,12 @@ export class InboxStore {
     });
   }
 
-  /** The mode of the lead's last `mode_changed` (TM-30). */
-  async leadMode(team: TeamName): Promise<PermissionMode | undefined> {
-    const mode = await storeCall("reading the lead's mode", () =>
-      this.#handle.redis.get(keyOf(team, 'leadMode')),
-    );
-    return PermissionMode.safeParse(mode).data;
+  /** The lead's mode, as it was last sent; to be verified before it is believed (TM-30, IN-6). */
+  leadMode(team: TeamName): Promise<string | undefined> {
+    return storeCall("reading the lead's mode", async () => {
+      const mode = await this.#handle.redis.get(keyOf(team, 'leadMode'));
+      return mode ?? undefined;
+    });
   }
 
   async #run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {

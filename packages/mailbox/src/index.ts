@@ -68,6 +68,7 @@ export {
   type KeySource,
   PublicJwk,
 } from './signing/key-source.ts';
+export { createLeadMode, verifyLeadMode } from './signing/lead-mode.ts';
 export { createOwnerProof, type Ownership, verifyOwnerProof } from './signing/owner-proof.ts';
 export { RedisRevocations, type TeamList } from './signing/redis-revocations.ts';
 export { type RevocationStore, Revocations, type RevocationsOptions } from './signing/revocations.ts';

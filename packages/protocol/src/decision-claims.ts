@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Timestamp } from './clock.ts';
 import { Digest } from './digest.ts';
 import { Principal, RequestId, SessionId, TeammateName, TeamName } from './ids.ts';
-import { WorkingMode } from './permission-mode.ts';
+import { PermissionMode, WorkingMode } from './permission-mode.ts';
 import { ContextChoice, Scope } from './request.ts';
 import { DecisionOutcome } from './request-machine.ts';
 
@@ -12,6 +12,8 @@ export const decisionType = 'placet-decision+jwt';
 export const tokenType = 'placet-token+jwt';
 /** The `typ` of the proof of who owns a teammate (IN-6). */
 export const ownerProofType = 'placet-owner+jwt';
+/** The `typ` of what a lead said its own mode is (TM-30, IN-6). */
+export const leadModeType = 'placet-lead-mode+jwt';
 /** The only signature algorithm there is: Ed25519. */
 export const signatureAlgorithm = 'EdDSA';
 /** Who issues everything that is signed. */
@@ -88,6 +90,17 @@ export const OwnerClaims = z.strictObject({
   iat: z.number().int(),
 });
 export type OwnerClaims = z.infer<typeof OwnerClaims>;
+
+/** The mode that a team's lead is in (TM-30): stands in the store, and is believed for its signature only (IN-6). */
+export const LeadModeClaims = z.strictObject({
+  v: z.literal(1),
+  iss: z.literal(issuer),
+  team: TeamName,
+  mode: PermissionMode,
+  by: Principal,
+  iat: z.number().int(),
+});
+export type LeadModeClaims = z.infer<typeof LeadModeClaims>;
 
 /** A token lives at most this long (WR-32). */
 export const maxTokenLifetimeMs = 90 * 24 * 60 * 60 * 1000;

@@ -14,6 +14,8 @@ export {
   DecisionClaims,
   decisionType,
   issuer,
+  LeadModeClaims,
+  leadModeType,
   maxTokenLifetimeMs,
   OwnerClaims,
   ownerProofType,
