@@ -1,6 +1,6 @@
-import { findUnsafeJson, maxPlanBytes, PlacetError } from '@placet/protocol';
+import { findUnsafeJson, maxJsonDepth, maxPlanBytes, PlacetError } from '@placet/protocol';
 import type { FastifyInstance } from 'fastify';
-import { findDuplicateKeys } from '../duplicate-keys.ts';
+import { findDuplicateKeys, isAbyss } from '../json-text.ts';
 
 /** The longest body, in bytes (WR-31). */
 export const maxBodyBytes = 4 * 1024 * 1024;
@@ -27,6 +27,8 @@ export function registerJsonBody(app: FastifyInstance): void {
 /** @throws PlacetError `validation_failed` with the path of each fault */
 export function parseBody(bytes: Uint8Array): unknown {
   const text = decode(bytes);
+  if (isAbyss(text))
+    throw refusal([{ path: '(body)', message: `is nested deeper than ${maxJsonDepth} levels` }]);
   let value: unknown;
   try {
     value = JSON.parse(text);

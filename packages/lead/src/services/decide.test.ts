@@ -142,12 +142,15 @@ describe('what can be decided', () => {
     { outcome: 'rejected', planContent: 'other' },
     { outcome: 'rejected', scope: { write: [], run: [], tools: [] } },
     { outcome: 'teleport', permissionMode: 'default' },
-  ] satisfies Partial<DecisionBody>[])('a field that the outcome gives no meaning is refused: %o', async (given) => {
-    const remote = { record: { executionTarget: 'remote' as const } };
-    expect((await outcomeOf({ planDigest, feedback: 'why', ...given }, remote)).code).toBe(
-      'validation_failed',
-    );
-  });
+  ] satisfies Partial<DecisionBody>[])(
+    'a field that the outcome gives no meaning is refused: %o',
+    async (given) => {
+      const remote = { record: { executionTarget: 'remote' as const } };
+      expect((await outcomeOf({ planDigest, feedback: 'why', ...given }, remote)).code).toBe(
+        'validation_failed',
+      );
+    },
+  );
 
   it('[WR-21] what has ended is handed on, for the deciding step to compare', async () => {
     const { input } = await outcomeOf(

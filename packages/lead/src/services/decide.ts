@@ -27,7 +27,7 @@ export interface DecideDeps {
   /** The ceiling that the job of a session sets, if there is one. */
   getJobCeiling: (record: RequestRecord) => Promise<WorkingMode | undefined>;
   /** The lead's last `mode_changed`, else the configured mode (TM-30). */
-  getLeadMode: (team: string) => Promise<PermissionMode | undefined>;
+  getLeadMode: (record: RequestRecord) => Promise<PermissionMode | undefined>;
   policy: Policy;
   /** Reserve, sign, commit (WR-20). */
   decide: (input: DecideInput) => Promise<DecideResult>;
@@ -57,7 +57,7 @@ export async function decide(deps: DecideDeps, command: DecideCommand): Promise<
   if (!record) throw new PlacetError('not_found', `team ${team} has no request ${requestId}`);
   const [jobCeiling, leadMode] = await Promise.all([
     deps.getJobCeiling(record),
-    body.outcome === 'approved' && body.permissionMode === undefined ? deps.getLeadMode(team) : undefined,
+    body.outcome === 'approved' && body.permissionMode === undefined ? deps.getLeadMode(record) : undefined,
     refuseOwner(deps, record, principal),
   ]);
   const edit = editOf(body, record);

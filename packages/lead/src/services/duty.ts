@@ -16,6 +16,8 @@ export interface DutyOptions {
   teams: () => Promise<string[]>;
   /** Takes or prolongs the lease of a duty of a team; its epoch, or undefined where another process has it. */
   lease: (team: string, duty: string) => Promise<number | undefined>;
+  /** Gives the lease back, so that another process need not wait for its end. */
+  release: (team: string, duty: string) => Promise<void>;
   log: Log;
   metrics: LeadMetrics;
 }
@@ -32,6 +34,7 @@ export class DutyRunner {
   readonly #options: DutyOptions;
   readonly #stopping = new AbortController();
   readonly #done: Promise<void>;
+  readonly #held = new Set<string>();
   #storeIsAway = false;
 
   constructor(duty: Duty, options: DutyOptions) {
@@ -40,10 +43,20 @@ export class DutyRunner {
     this.#done = this.#loop();
   }
 
-  /** Ends after the piece at hand. */
+  /** Ends after the piece at hand, and gives its leases back. */
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#done;
+    const { release, log } = this.#options;
+    const teams = [...this.#held];
+    this.#held.clear();
+    for (const team of teams)
+      try {
+        await release(team, this.#duty.name);
+      } catch (err) {
+        log.debug({ err, team, duty: this.#duty.name }, 'a lease is left to lapse');
+        return; // a store that is away for one team is away for all
+      }
   }
 
   async #loop(): Promise<void> {
@@ -79,7 +92,11 @@ export class DutyRunner {
     for (let piece = 0; piece < maxPieces && !this.#stopping.signal.aborted; piece++) {
       // Before each piece, so that no piece runs under a lease that lapsed while the last one took its time.
       const epoch = await lease(team, name);
-      if (epoch === undefined) return;
+      if (epoch === undefined) {
+        this.#held.delete(team);
+        return;
+      }
+      this.#held.add(team);
       const more = await run(team, epoch);
       metrics.duties.inc({ duty: name, result: 'done' });
       if (!more) return;

@@ -12,6 +12,27 @@ interface Level {
   expectsKey: boolean;
 }
 
+/** Beyond this many levels a text is not even parsed; where the fault is would be no help to anybody. */
+const abyssDepth = 1000;
+
+/** Whether a text, JSON or not, is nested so deep that parsing it is a waste: millions of levels fit into a body. */
+export function isAbyss(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) {
+      at = endOfString(text, at);
+      if (at === -1) return false;
+    } else if (char === 0x5b || char === 0x7b) {
+      depth += 1;
+      if (depth > abyssDepth) return true;
+    } else if (char === 0x5d || char === 0x7d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
 /** How many faults are listed at most. */
 const maxIssues = 20;
 
@@ -72,10 +93,10 @@ function pathOf(level: Level | undefined): string {
   return level.path === '' ? level.at : `${level.path}.${level.at}`;
 }
 
-/** The position of the quote that ends the string which begins at `start`. */
+/** The position of the quote that ends the string which begins at `start`; -1 where nothing ends it. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findDuplicateKeys } from './duplicate-keys.ts';
+import { findDuplicateKeys } from './json-text.ts';
 
 describe('keys that stand twice', () => {
   it.each([
