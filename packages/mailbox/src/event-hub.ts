@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { RequestId, RequestRecord, TeamEvent, TeamName } from '@placet/protocol';
 import { fromTimestamp, isTerminal, PlacetError } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
@@ -48,6 +49,7 @@ export class EventHub {
   constructor(options: EventHubOptions) {
     this.#options = options;
     this.#maxWaiters = options.maxWaiters ?? 10_000;
+    setMaxListeners(0, this.#closing.signal); // everyone who waits listens to it
     this.#reader = new StreamReader({
       handle: options.handle,
       log: options.log ?? silentLog,

@@ -159,7 +159,6 @@ export class OutboxRelay {
     await runScript(this.#handle.redis, 'ack-entries', [key], [group, ...entries.map(({ id }) => id)]);
   }
 
-  /** A session without a task (a plan that was only submitted) has nobody to wake. */
   async #enqueue(team: TeamName, { id, fields }: StreamEntry): Promise<void> {
     if (fields.length === 0) return; // another relay finished it in between
     const entry = OutboxEntry.safeParse(
@@ -170,9 +169,23 @@ export class OutboxRelay {
       return;
     }
     const { t: teammate, s: sessionId, w: wake } = entry.data;
-    if (fieldOf(fields, 'k') === '0') return;
+    if (!(await this.#isTask(team, teammate, sessionId, fieldOf(fields, 'k')))) return;
     await this.#queues.enqueueWake(team, teammate, sessionId, wake);
     this.#log.debug({ team, teammate, sessionId, wake }, 'woken');
+  }
+
+  /** A session without a task (a plan that was only submitted) has nobody to wake. The entry says which it is. */
+  async #isTask(
+    team: TeamName,
+    teammate: TeammateName,
+    sessionId: SessionId,
+    said: string,
+  ): Promise<boolean> {
+    if (said !== '') return said === '1';
+    const count = await storeCall('looking for the task', () =>
+      this.#handle.redis.exists(keyOf(team, 'task', teammate, sessionId)),
+    );
+    return count === 1;
   }
 
   /** Looks for other processes' teams, and for entries whose relay died. Never rejects. */

@@ -88,7 +88,9 @@ export class StreamReader {
     this.#connection = connection;
     await new Promise<void>((resolve, reject) => {
       connection.once('ready', resolve);
-      connection.once('close', () => reject(new Error('the connection for reading was lost')));
+      const lost = () => reject(new Error('the connection for reading was lost'));
+      connection.once('close', lost);
+      connection.once('end', lost); // alone where it was closed before its socket was opened
     });
     return connection;
   }

@@ -9,16 +9,16 @@ export function waitUntil(
 ): Promise<void> {
   if (signals.some((signal) => signal?.aborted)) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = ms === undefined ? undefined : setTimeout(done, ms);
-    function done() {
+    const timer = ms === undefined ? undefined : setTimeout(finish, ms);
+    function finish() {
       clearTimeout(timer);
-      for (const signal of signals) signal?.removeEventListener('abort', done);
+      for (const signal of signals) signal?.removeEventListener('abort', finish);
       resolve();
     }
-    for (const signal of signals) signal?.addEventListener('abort', done);
+    for (const signal of signals) signal?.addEventListener('abort', finish);
     promise.then(
-      () => done(),
-      () => done(),
+      () => finish(),
+      () => finish(),
     );
   });
 }
