@@ -104,6 +104,14 @@ describe('deciding', () => {
     expect(store.held).toBeUndefined();
   });
 
+  it('[WR-21] a contradiction about a request that is decided is told what stands', async () => {
+    await decideRequest(leadProcess(), input());
+
+    expect(await codeOf(decideRequest(leadProcess(), input({ permissionMode: null })))).toBe(
+      'already_decided',
+    );
+  });
+
   it('[TM-30] a rejection grants no mode, whatever was sent', async () => {
     const { record } = await decideRequest(leadProcess(), input({ outcome: 'rejected' }));
 

@@ -77,8 +77,6 @@ const inThisProcess = new KeyedMutex();
  * again tells (WR-21).
  */
 export async function decideRequest(deps: DecideDeps, input: DecideInput): Promise<DecideResult> {
-  const contradiction = findContradiction(input);
-  if (contradiction) throw new PlacetError('validation_failed', contradiction);
   const { monotonicMs = () => performance.now(), mutex = inThisProcess } = deps;
   const attempt = new DecisionAttempt({ ...deps, monotonicMs }, input);
   const key = `${input.team}\n${input.record.requestId}`;
@@ -112,11 +110,13 @@ class DecisionAttempt {
   /** @param isOutdated whether the record may have changed since it was read, because a rival was before us. */
   async run(isOutdated: boolean): Promise<DecideResult> {
     const { record: given, planDigest } = this.#input;
-    // Nothing is reserved for another plan, but it must be said how the request stands now.
-    const mustRead = isOutdated || given.plan.digest !== planDigest;
+    const contradiction = findContradiction(this.#input);
+    // Nothing is reserved for another plan or for nonsense, but what is said of it must be how the request stands now.
+    const mustRead = isOutdated || contradiction !== undefined || given.plan.digest !== planDigest;
     for (let record = mustRead ? await this.#reread() : given; ; ) {
       if (isTerminal(record.state)) return this.#concludeWith(record);
       if (record.plan.digest !== planDigest) throw stalePlan(record);
+      if (contradiction) throw new PlacetError('validation_failed', contradiction);
       this.#input.signal?.throwIfAborted();
       const decided = await this.#tryOnce();
       if (decided) return { kind: 'decided', record: decided };

@@ -1,5 +1,5 @@
 import { signatureAlgorithm } from '@placet/protocol';
-import { compactVerify } from 'jose';
+import { type CryptoKey, compactVerify } from 'jose';
 import { z } from 'zod';
 import type { KeySource } from './key-source.ts';
 
@@ -44,15 +44,29 @@ export async function readSigned<Schema extends z.ZodType>(
   const lookup = await keys.find(header.data.kid);
   if (lookup.kind === 'unknown') return { kind: 'invalid', reason: 'key_unknown' };
   if (lookup.kind === 'unreachable') return { kind: 'invalid', reason: 'keys_unreachable' };
-  try {
-    await compactVerify(jws, lookup.key, { algorithms: [signatureAlgorithm] });
-  } catch {
-    // Whatever jose objects to, the signature is not believed; its reasons are for its own developers.
-    return { kind: 'invalid', reason: 'signature' };
-  }
+  if (!(await isSignedBy(lookup.key, jws))) return { kind: 'invalid', reason: 'signature' };
   const claims = schema.safeParse(jsonOf(parts.payload));
   if (!claims.success) return { kind: 'invalid', reason: 'claims' };
   return { kind: 'valid', claims: claims.data, kid: header.data.kid };
+}
+
+/** What each key is known to have signed: a fact that cannot change. Whether the key is still good is asked each time. */
+const knownSignatures = new WeakMap<CryptoKey, Set<string>>();
+/** Enough for every token in use. Only what the key signed can get in here; when it is full it begins anew. */
+const maxKnown = 4096;
+
+async function isSignedBy(key: CryptoKey, jws: string): Promise<boolean> {
+  const known = knownSignatures.get(key) ?? new Set();
+  if (known.has(jws)) return true;
+  try {
+    await compactVerify(jws, key, { algorithms: [signatureAlgorithm] });
+  } catch {
+    // Whatever jose objects to, the signature is not believed; its reasons are for its own developers.
+    return false;
+  }
+  if (known.size >= maxKnown) known.clear();
+  knownSignatures.set(key, known.add(jws));
+  return true;
 }
 
 function canonicalParts(jws: string): { header: Buffer; payload: Buffer } | undefined {
