@@ -19,7 +19,7 @@ local REQ, RID, SES, PREV, PREV_MUT, INBOX = KEYS[10], KEYS[11], KEYS[12], KEYS[
 local id, digest, made, before = ARGV[2], ARGV[6], tonumber(ARGV[9]), ARGV[16]
 local now = now_ms()
 local stored = redis.call('GET', REQ)
-local ses = redis.call('HMGET', SES, 'v', 'rq', 'ep', 'en', 'rqen', 'ph')
+local ses = redis.call('HMGET', SES, 'v', 'rq', 'ep', 'en', 'rqen', 'ph', 'ir')
 if newer(version_of(stored)) or newer(ses[1]) then return { 'too_new' } end
 if stored then return { 'exists' } end
 if redis.call('EXISTS', RID) == 1 then return { 'taken' } end
@@ -66,6 +66,7 @@ redis.call('HSET', SES, 'v', ARGV[1], 'rq', ARGV[3], 'rv', ARGV[21])
 redis.call('HDEL', SES, 'wn', 'rqen')
 if ses[4] then redis.call('HSET', SES, 'rqen', ses[4]) end
 if ses[6] then redis.call('HSET', SES, 'ph', 'awaiting_approval') end
+if ses[7] == ARGV[3] then redis.call('HSET', SES, 'ir', '=') end
 redis.call('ZREM', DUE, ARGV[7] .. ':' .. ARGV[8])
 append_history(now, ARGV[22], ARGV[23])
 return { 'created', number, now, deadline, superseded }

@@ -7,6 +7,7 @@ import {
 } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { keyOf } from './keys.ts';
+import { packEvent, unpackEvent } from './packed-event.ts';
 import { runScript, storeCall, unknownReply } from './scripts.ts';
 import { fieldOf, numberOfEntry, type StreamEntry } from './stream-entries.ts';
 import type { Teams } from './teams.ts';
@@ -34,7 +35,7 @@ export class EventLog {
   async append(team: TeamName, body: TeamEventBody): Promise<string> {
     await this.#teams.register(team);
     const keys = [keyOf(team, 'sequence'), keyOf(team, 'events')];
-    const reply = await runScript(this.#handle.redis, 'append-event', keys, [JSON.stringify(body)]);
+    const reply = await runScript(this.#handle.redis, 'append-event', keys, [packEvent(team, body)]);
     if (reply.word !== 'ok') return unknownReply('append-event', reply);
     return `${reply.text(0)}-0`;
   }
@@ -82,7 +83,7 @@ const neverAnId = '999999999999999';
 function toEvent(team: TeamName, id: string, at: string, body: string): TeamEvent {
   const head = { id, at: toTimestamp(Number(at) || 0), team };
   try {
-    const parsed = TeamEventSchema.safeParse({ ...JSON.parse(body), ...head });
+    const parsed = TeamEventSchema.safeParse(Object.assign({}, unpackEvent(team, body), head));
     if (parsed.success) return parsed.data;
   } catch {
     // somebody else wrote into the stream; it is shown as what it is

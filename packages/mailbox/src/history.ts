@@ -1,4 +1,5 @@
 import type { Decision, Digest, Outcome, PermissionMode, TeamEventBody, WorkState } from '@placet/protocol';
+import { packEvent } from './packed-event.ts';
 
 /** Which request something happened to. */
 export interface Subject {
@@ -13,14 +14,15 @@ export interface History {
   audit: string;
 }
 
-/** A request was stored. The audit entry names who owns the teammate that asked. */
+/** A request was stored. */
 export function submittedHistory(
+  team: string,
   subject: Subject,
-  { planDigest, revision, owner }: { planDigest: Digest; revision: number; owner: string },
+  { planDigest, revision }: { planDigest: Digest; revision: number },
 ): History {
   return {
-    event: eventText({ type: 'plan:proposed', ...subject, planDigest, revision }),
-    audit: JSON.stringify({ act: 'submitted', request: subject.requestId, plan: planDigest, by: owner }),
+    event: packEvent(team, { type: 'plan:proposed', ...subject, planDigest, revision }),
+    audit: JSON.stringify({ act: 'submitted', request: subject.requestId, plan: planDigest }),
   };
 }
 

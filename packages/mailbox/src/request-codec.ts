@@ -5,7 +5,6 @@ import {
   Labels,
   PermissionMode,
   PlacetError,
-  parseNativeRequestId,
   type RequestRecord,
   RequestState,
   recordVersion,
@@ -19,16 +18,18 @@ import {
   type Workspace,
 } from '@placet/protocol';
 import { z } from 'zod';
+import { packDigest, unpackDigest, unpackRequestId } from './packed-names.ts';
 
-const hex = z.string().regex(/^[0-9a-f]{64}$/);
+/** As `packDigest` writes it. */
+const packed = z.string().regex(/^[\w-]{43}$/);
 const atMs = z.coerce.number().int();
 
-/** A workspace with short names; digests without `sha256:`. */
+/** A workspace with short names. */
 const StoredWorkspace = z.object({
   c: z.string(),
   h: z.string().optional(),
-  d: hex.optional(),
-  t: hex.optional(),
+  d: packed.optional(),
+  t: packed.optional(),
   a: z.string().optional(),
 });
 
@@ -39,17 +40,17 @@ const StoredWorkspace = z.object({
 const StoredRequest = z.object({
   v: z.number().int(),
   /** Digest of the plan. */
-  d: hex,
-  /** Owner. */
-  o: z.string(),
+  d: packed,
+  /** Owner; `teammate:<name>` where it is left out. */
+  o: z.string().optional(),
   /** Session. */
   s: z.string(),
-  /** Path, characters and bytes of the plan. */
+  /** Path and characters of the plan, and its bytes where they are not as many. */
   p: z.string(),
   c: z.number().int(),
-  b: z.number().int(),
+  b: z.number().int().optional(),
   /** Digest of the policy. */
-  q: hex,
+  q: packed,
   /** Revision; 1 where it is left out. */
   r: z.number().int().default(1),
   /** What the submission says it supersedes. */
@@ -95,7 +96,7 @@ export const RequestFields = z.object({
   /** Until when an approval may be claimed. */
   na: atMs.optional(),
   /** Digest of the plan as approved, where the lead edited it. */
-  ad: hex.optional(),
+  ad: packed.optional(),
 });
 export type RequestFields = z.infer<typeof RequestFields>;
 
@@ -109,30 +110,9 @@ export interface StoredParts {
   decision: Decision | undefined;
 }
 
-/** A request's ID as hashes have it: short for native ones, so that it keeps within 64 bytes (ST-3). */
-export function packRequestId(team: string, teammate: string, requestId: string): string {
-  const native = parseNativeRequestId(requestId);
-  if (native?.team !== team || native.teammate !== teammate) return `=${requestId}`;
-  return `~${requestId.slice(nativePrefix.length, nativePrefix.length + uuidLength)}`;
-}
-
-/** The ID that {@link packRequestId} wrote. */
-export function unpackRequestId(team: string, teammate: string, packed: string): string {
-  return packed.startsWith('~') ? `${nativePrefix}${packed.slice(1)}@${teammate}@${team}` : packed.slice(1);
-}
-
-/** A digest as records and scripts have it: the hexadecimal digits alone. */
-export function packDigest(digest: Digest): string {
-  return digest.slice(digestPrefix.length);
-}
-
-/** The digest that {@link packDigest} wrote. */
-export function unpackDigest(packed: string): Digest {
-  return `${digestPrefix}${packed}`;
-}
-
 /** What {@link encodeRequest} writes beside the submission. */
 export interface SubmissionFacts {
+  teammate: string;
   owner: string;
   planDigest: Digest;
   planBytes: number;
@@ -142,14 +122,15 @@ export interface SubmissionFacts {
 /** Writes the immutable part of a request, without what the script splices in: `ps`, `n`, `at`, `dl`. */
 export function encodeRequest(submission: Submission, facts: SubmissionFacts): string {
   const { revision, prePlanMode, labels, workspace } = submission;
+  const chars = submission.planContent.length;
   return JSON.stringify({
     v: recordVersion,
     d: packDigest(facts.planDigest),
-    o: facts.owner,
+    o: facts.owner === defaultOwner(facts.teammate) ? undefined : facts.owner,
     s: submission.sessionId,
     p: submission.planFilePath,
-    c: submission.planContent.length,
-    b: facts.planBytes,
+    c: chars,
+    b: facts.planBytes === chars ? undefined : facts.planBytes,
     q: packDigest(facts.policyDigest),
     r: revision === 1 ? undefined : revision,
     u: submission.supersedes,
@@ -218,14 +199,19 @@ export function toRecord({
     requestId,
     team,
     teammate,
-    owner: request.o,
+    owner: request.o ?? defaultOwner(teammate),
     sessionId: request.s,
     revision: request.r,
     ...(supersedes !== undefined && { supersedes }),
     ...(fields.sb !== undefined && { supersededBy: unpackRequestId(team, teammate, fields.sb) }),
     state: fields.st,
     work: workOf(fields),
-    plan: { digest: unpackDigest(request.d), path: request.p, chars: request.c, bytes: request.b },
+    plan: {
+      digest: unpackDigest(request.d),
+      path: request.p,
+      chars: request.c,
+      bytes: request.b ?? request.c,
+    },
     prePlanMode: request.m,
     executionTarget: targetOf(request),
     submittedAt: toTimestamp(request.at),
@@ -242,9 +228,10 @@ export function toRecord({
   };
 }
 
-const nativePrefix = 'plan_approval-';
-const uuidLength = 36;
-const digestPrefix = 'sha256:';
+/** Who owns a teammate that no one else does (WR-43). */
+function defaultOwner(teammate: string): string {
+  return `teammate:${teammate}`;
+}
 
 function targetOf(request: StoredRequest): ExecutionTarget {
   return request.x ? 'remote' : 'local';

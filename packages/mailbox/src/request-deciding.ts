@@ -1,7 +1,7 @@
 import type { CommitCommand, CommitResult, ReserveCommand, ReserveResult } from './decision-store.ts';
 import { decidedHistory } from './history.ts';
 import { keyOf } from './keys.ts';
-import { packDigest } from './request-codec.ts';
+import { packDigest } from './packed-names.ts';
 import { expireRequest } from './request-ending.ts';
 import type { RequestReader } from './request-reader.ts';
 import { runScript, unknownReply } from './scripts.ts';

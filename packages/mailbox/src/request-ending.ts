@@ -1,7 +1,7 @@
 import { currentOf, PlacetError, type RequestRecord } from '@placet/protocol';
 import { endedHistory, type Subject, workHistory } from './history.ts';
 import { keyOf } from './keys.ts';
-import { packRequestId } from './request-codec.ts';
+import { packRequestId } from './packed-names.ts';
 import type { RequestReader } from './request-reader.ts';
 import { retryWhileHeld } from './rivals.ts';
 import { unknownReply } from './scripts.ts';

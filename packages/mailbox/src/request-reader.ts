@@ -5,14 +5,8 @@ import {
   type RequestWithPlan,
 } from '@placet/protocol';
 import { keyOf } from './keys.ts';
-import {
-  packDigest,
-  parseDecision,
-  parseFields,
-  parseRequest,
-  type StoredParts,
-  toRecord,
-} from './request-codec.ts';
+import { packDigest } from './packed-names.ts';
+import { parseDecision, parseFields, parseRequest, type StoredParts, toRecord } from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import { execAll, storeCall } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';

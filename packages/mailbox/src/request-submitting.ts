@@ -15,16 +15,8 @@ import {
 import { endedHistory, submittedHistory, workHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import type { SubmitResult } from './mailbox-port.ts';
-import {
-  encodeRequest,
-  isRepetition,
-  packDigest,
-  packRequestId,
-  parseFields,
-  parseRequest,
-  toRecord,
-  unpackRequestId,
-} from './request-codec.ts';
+import { packDigest, packRequestId, unpackRequestId } from './packed-names.ts';
+import { encodeRequest, isRepetition, parseFields, parseRequest, toRecord } from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import type { RequestReader } from './request-reader.ts';
 import { retryWhileHeld } from './rivals.ts';
@@ -92,7 +84,13 @@ class SubmitAttempt {
     this.#command = command;
     this.#plan = plan;
     this.#before = supersedes === undefined ? '' : packRequestId(team, teammate, supersedes);
-    const facts = { owner, policyDigest, planDigest: plan.digest, planBytes: plan.bytes.byteLength };
+    const facts = {
+      teammate,
+      owner,
+      policyDigest,
+      planDigest: plan.digest,
+      planBytes: plan.bytes.byteLength,
+    };
     this.#text = encodeRequest(submission, facts);
   }
 
@@ -137,11 +135,11 @@ class SubmitAttempt {
   }
 
   #run(): Promise<Reply> {
-    const { team, teammate, owner, ownerProof, epoch, submission } = this.#command;
+    const { team, teammate, ownerProof, epoch, submission } = this.#command;
     const { requestId, sessionId, revision, deadline, deadlineMs = defaultDeadlineMs } = submission;
     const { digest, bytes } = this.#plan;
     const subject = { teammate, sessionId, requestId };
-    const history = submittedHistory(subject, { planDigest: digest, revision, owner });
+    const history = submittedHistory(team, subject, { planDigest: digest, revision });
     const before = this.#predecessor();
     const ended = endedHistory(subjectOf(before), 'superseded');
     const voided = workHistory(subjectOf(before), { state: 'failed', reason: 'superseded' });

@@ -1,6 +1,7 @@
 import { isPlacetError, parseNativeRequestId } from '@placet/protocol';
 import { keyOf } from './keys.ts';
-import { packRequestId, type StoredParts, unpackRequestId } from './request-codec.ts';
+import { packRequestId, unpackRequestId } from './packed-names.ts';
+import type { StoredParts } from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import type { RequestReader } from './request-reader.ts';
 import { execAll, runScript, storeCall } from './scripts.ts';

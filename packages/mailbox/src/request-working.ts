@@ -2,7 +2,8 @@ import { currentOf, type PermissionMode, PlacetError, type RequestRecord } from 
 import { type Subject, type WorkChange, workHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import type { LeaseResult, Settlement } from './mailbox-port.ts';
-import { packRequestId, type StoredParts, toRecord, unpackRequestId } from './request-codec.ts';
+import { packRequestId, unpackRequestId } from './packed-names.ts';
+import { type StoredParts, toRecord } from './request-codec.ts';
 import { lapseApproval, notFound } from './request-ending.ts';
 import type { RequestName, RequestReader } from './request-reader.ts';
 import { type Reply, unknownReply } from './scripts.ts';

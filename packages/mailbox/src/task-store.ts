@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import { keyOf } from './keys.ts';
 import type { LeaseResult, SessionLease, TaskChange } from './mailbox-port.ts';
-import { packDigest, packRequestId, unpackDigest, unpackRequestId } from './request-codec.ts';
+import { packDigest, packRequestId, unpackDigest, unpackRequestId } from './packed-names.ts';
 import { cutReason } from './request-working.ts';
 import { execAll, unknownReply } from './scripts.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
@@ -164,7 +164,8 @@ function toTask(name: SessionName, text: string, fields: unknown): TaskRecord {
     );
   }
   const requestId = session.rq && unpackRequestId(team, teammate, session.rq);
-  const intent = session.ir && unpackRequestId(team, teammate, session.ir);
+  // The script that submits writes `=` for an intent that is the latest request by now.
+  const intent = session.ir === '=' ? requestId : session.ir && unpackRequestId(team, teammate, session.ir);
   return {
     v: recordVersion,
     sessionId,
