@@ -178,7 +178,7 @@ export function environmentName(name: SettingName): string {
 
 /** Environment variables of ours that are no settings: of commands, of tests, and those an agent is given (TM-22). */
 const otherVariables =
-  /^PLACET_(?:DATA|CONFIG|TEST_.*|PHASE|PLAN_FILE|TASK|FEEDBACK_FILE|PERMISSION_MODE|SESSION_ID|AGENT_.*)$/;
+  /^PLACET_(?:DATA|CONFIG|TEST_.*|PHASE|PLAN_FILE|TASK|TASK_FILE|FEEDBACK_FILE|PERMISSION_MODE|SESSION|REVISION|NOTICES)$/;
 
 /**
  * The layer that the environment makes: every `PLACET_*` variable that is not empty. One that is no setting is kept
