@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
+// An agent works in the clone: nothing that it may leave in there is to run when we look at it.
+const settings = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'];
 
 /** A repository of the demonstration's own: nothing that is done in it touches anything else. */
 export interface DemoClone {
@@ -32,7 +34,7 @@ export async function makeDemoClone(dataDir: string): Promise<DemoClone> {
 
 /** Runs git in a folder and answers what it printed, without the last line break. */
 export async function git(cwd: string, ...args: string[]): Promise<string> {
-  const { stdout } = await execute('git', args, { cwd, maxBuffer: 16 * 1024 * 1024 });
+  const { stdout } = await execute('git', [...settings, ...args], { cwd, maxBuffer: 16 * 1024 * 1024 });
   return stdout.trimEnd();
 }
 
