@@ -132,12 +132,15 @@ describe('deciding again', () => {
   });
 
   const edit = Buffer.from('# Edited\n');
+  const plan = Buffer.from('# Plan\n\nRename the function.\n');
   it.each<[string, Partial<DecideInput>]>([
     ['decider', { decidedBy: 'local:eve' }],
     ['outcome', { outcome: 'rejected' }],
+    ['outcome of the same mode', { outcome: 'teleport' }],
     ['mode', { permissionMode: 'default' }],
     ['context', { context: 'clear' }],
     ['digest', { planDigest: digestOfText('older') }],
+    ['digest, edited into the same plan', { planDigest: digestOfText('older'), approvedPlan: plan }],
     ['edit', { approvedPlan: edit }],
     ['scope', { scope: { write: [], run: [], tools: [] } }],
     ['feedback', { feedback: 'Other words.' }],
@@ -245,6 +248,13 @@ describe('rivals', () => {
       'gone',
     );
     expect(signatures).toBe(0);
+  });
+
+  it('nothing is reserved or signed for a caller who is gone', async () => {
+    expect(await codeOf(decideRequest(leadProcess(), input({ signal: AbortSignal.abort('gone') })))).toBe(
+      'gone',
+    );
+    expect([store.held, signatures]).toEqual([undefined, 0]);
   });
 });
 

@@ -16,6 +16,7 @@ import {
 import type { DecisionStore } from './decision-store.ts';
 import { draftDecision, findContradiction, isSameDecision } from './draft-decision.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
+import { voteOf } from './request-codec.ts';
 import type { Signer } from './signing/signer.ts';
 
 export type { CommitResult, DecisionStore, ReserveResult } from './decision-store.ts';
@@ -109,13 +110,11 @@ class DecisionAttempt {
 
   /** @param isOutdated whether the record may have changed since it was read, because a rival was before us. */
   async run(isOutdated: boolean): Promise<DecideResult> {
-    const { record: given, planDigest } = this.#input;
     const contradiction = findContradiction(this.#input);
-    // Nothing is reserved for another plan or for nonsense, but what is said of it must be how the request stands now.
-    const mustRead = isOutdated || contradiction !== undefined || given.plan.digest !== planDigest;
-    for (let record = mustRead ? await this.#reread() : given; ; ) {
+    // Of a request that has ended it is said how, whatever was asked.
+    const mustRead = isOutdated || contradiction !== undefined;
+    for (let record = mustRead ? await this.#reread() : this.#input.record; ; ) {
       if (isTerminal(record.state)) return this.#concludeWith(record);
-      if (record.plan.digest !== planDigest) throw stalePlan(record);
       if (contradiction) throw new PlacetError('validation_failed', contradiction);
       this.#input.signal?.throwIfAborted();
       const decided = await this.#tryOnce();
@@ -165,7 +164,8 @@ class DecisionAttempt {
       if (isPlacetError(error, 'store_unavailable')) return undefined;
       throw error;
     }
-    return { ...record, state: draft.decision.outcome, decision: draft.decision };
+    const { decision } = draft;
+    return { ...record, state: decision.outcome, votes: [voteOf(decision)], decision };
   }
 
   #concludeWith(record: RequestRecord): DecideResult {

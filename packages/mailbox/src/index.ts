@@ -27,6 +27,7 @@ export {
   InboxStore,
   type Sending,
 } from './inbox-store.ts';
+export { KeyedMutex } from './keyed-mutex.ts';
 export { keyOf, keyTable, queueName, queuePrefix, teamsKey } from './keys.ts';
 export { type Log, silentLog } from './log.ts';
 export { createMailbox, type Mailbox, type MailboxOptions, type PortOwner } from './mailbox.ts';

@@ -6,6 +6,7 @@ import type {
   ReserveCommand,
   ReserveResult,
 } from './decision-store.ts';
+import { voteOf } from './request-codec.ts';
 
 /** Time that stands still unless a test moves it: for every clock there is. */
 export class TestTime {
@@ -61,7 +62,7 @@ export class MemoryDecisionStore implements DecisionStore {
     this.commits.push(decision);
     const isHeld = this.held?.token === token && this.held.untilMs > this.time.nowMs;
     if (this.record.state !== 'pending' || !isHeld) return { kind: 'lapsed' };
-    this.record = { ...this.record, state: decision.outcome, decision };
+    this.record = { ...this.record, state: decision.outcome, votes: [voteOf(decision)], decision };
     this.held = undefined;
     return { kind: 'committed' };
   }

@@ -260,7 +260,7 @@ function workspaceOf(stored: z.infer<typeof StoredWorkspace>): Workspace {
 }
 
 /** One vote decides today (TM-31): the decision is it. */
-function voteOf({ decidedBy, outcome, permissionMode, decidedAt }: Decision): Vote {
+export function voteOf({ decidedBy, outcome, permissionMode, decidedAt }: Decision): Vote {
   return { by: decidedBy, outcome, ...(permissionMode && { permissionMode }), at: decidedAt };
 }
 
