@@ -98,6 +98,13 @@ describe('a genuine decision', () => {
     expect(await reasonFor(withDecision({ scope: undefined }, narrowed))).toBe('shown_differs');
   });
 
+  it('[IN-2] opens the gate also with the largest scope there can be', async () => {
+    const lines = (chars: number) => Array.from({ length: 100 }, () => '\u0001'.repeat(chars));
+    const scope = { write: lines(512), run: lines(512), tools: lines(256) };
+
+    expect(await reasonFor((await decidedCase(lead.signer, { scope })).input)).toBe('opens the gate');
+  });
+
   it('says nothing of fields that no signature covers', async () => {
     const verified = await verify(withDecision({ sudo: true }));
 

@@ -20,8 +20,8 @@ export type SignedResult<Claims> =
   | { kind: 'valid'; claims: Claims; kid: string }
   | { kind: 'invalid'; reason: SignatureFault };
 
-/** The longest JWS that is looked at, in characters. */
-const maxJwsChars = 64 * 1024;
+/** The longest JWS that is looked at, in characters: a scope may be large, and each of its characters be escaped. */
+const maxJwsChars = 2 * 1024 * 1024;
 
 const Header = z.strictObject({
   alg: z.literal(signatureAlgorithm),
@@ -54,6 +54,8 @@ export async function readSigned<Schema extends z.ZodType>(
 const knownSignatures = new WeakMap<CryptoKey, Set<string>>();
 /** Enough for every token in use. Only what the key signed can get in here; when it is full it begins anew. */
 const maxKnown = 4096;
+/** Longer ones, which no token is, are not kept in memory. */
+const maxKnownChars = 8192;
 
 async function isSignedBy(key: CryptoKey, jws: string): Promise<boolean> {
   const known = knownSignatures.get(key) ?? new Set();
@@ -64,6 +66,7 @@ async function isSignedBy(key: CryptoKey, jws: string): Promise<boolean> {
     // Whatever jose objects to, the signature is not believed; its reasons are for its own developers.
     return false;
   }
+  if (jws.length > maxKnownChars) return true;
   if (known.size >= maxKnown) known.clear();
   knownSignatures.set(key, known.add(jws));
   return true;
