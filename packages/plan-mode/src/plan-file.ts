@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { constants, lstatSync, realpathSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { maxPlanBytes, PlacetError, unsafeText } from '@placet/protocol';
 import { type PlanStorage, type StoredPlan, storedPlan } from './plan-storage.ts';
+import { replaceFile } from './replace-file.ts';
 
 /**
  * The plan file of one session. Writes are whole or not at all (PM-43); reads never follow a link and never take more
@@ -37,24 +37,13 @@ export class PlanFile implements PlanStorage {
     if (fault) throw new PlacetError('validation_failed', `the plan ${fault}; the old plan stays`);
     const plan = storedPlan(text);
     if (plan.bytes.length > maxPlanBytes) throw tooLarge(plan.bytes.length);
-    const directory = dirname(this.path);
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const temporary = join(directory, `.${basename(this.path)}.${randomUUID()}.tmp`);
-    try {
-      const file = await open(temporary, 'wx', 0o600);
-      try {
-        await file.writeFile(plan.bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await rename(temporary, this.path);
-    } catch (thrown) {
-      await rm(temporary, { force: true });
-      throw thrown;
-    }
-    await syncDirectory(directory);
+    await replaceFile(this.path, plan.bytes);
     return plan;
+  }
+
+  /** Takes the plan away, whatever is in its place: a file or a link. */
+  async clear(): Promise<void> {
+    await rm(this.path, { force: true });
   }
 
   /**
@@ -114,13 +103,4 @@ function tooLarge(bytes: number): PlacetError {
     'payload_too_large',
     `the plan has ${bytes} bytes; ${maxPlanBytes} are allowed. The old plan stays`,
   );
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

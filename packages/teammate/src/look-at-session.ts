@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { outcomeText } from '@placet/plan-mode';
+import { isPlacetError, type RequestRecord, type TaskRecord } from '@placet/protocol';
+import { checkDecision } from './decision-check.ts';
+import { implement, publish } from './implementing-job.ts';
+import { type NextStep, nextStep, replan, type Situation } from './next-step.ts';
+import { keepFeedback, planFileOf } from './plan-place.ts';
+import { goOnSubmitting, plan } from './planning-job.ts';
+import { endLeftover } from './process-identity.ts';
+import { makeSessionFolders, sessionFolders } from './session-folders.ts';
+import { type KeptLease, keepLease } from './session-lease.ts';
+import {
+  alarm,
+  changeTask,
+  endTask,
+  isPassing,
+  type JobOutcome,
+  reached,
+  SessionLost,
+  type SessionRun,
+  type TeammateParts,
+} from './session-run.ts';
+import { findSource } from './workspace.ts';
+
+/** How often one job looks again at once before it leaves the rest to a later one. */
+const maxLooks = 10;
+/** How long a session whose workspace is elsewhere, or whose decision cannot be checked yet, is left alone. */
+const laterMs = 5000;
+/** How many inbox entries are read with one wake-up. */
+const inboxBatch = 20;
+
+/**
+ * What every job comes to: hold the session, see what it is owed, do that, let go of it (TM-5, TM-7, TM-8). A job that
+ * comes twice, late or for nothing finds nothing to do.
+ */
+export async function lookAtSession(
+  parts: TeammateParts,
+  sessionId: string,
+  resume: boolean,
+): Promise<JobOutcome> {
+  for (let looks = 1; ; looks += 1) {
+    const outcome = await lookOnce(parts, sessionId, resume);
+    if (outcome.kind !== 'again') return outcome;
+    if (looks === maxLooks) return { kind: 'delay', ms: laterMs, cause: 'session_busy' };
+  }
+}
+
+async function lookOnce(parts: TeammateParts, sessionId: string, resume: boolean): Promise<JobOutcome> {
+  const { port, settings, log } = parts;
+  // Unique for each attempt: a repetition of this very call keeps its lease, nobody else does.
+  const holder = randomUUID();
+  const held = await port.holdSession(sessionId, holder, settings.leaseMs);
+  if (held.kind === 'busy') return { kind: 'delay', ms: held.freeInMs, cause: 'session_busy' };
+  const kept = keepLease({ port, lease: held.lease, leaseMs: settings.leaseMs, log });
+  await parts.checkpoint('session-held', sessionId);
+  try {
+    if (held.lease.leftover && (await endLeftover(held.lease.leftover)))
+      log.warn({ sessionId, leftover: held.lease.leftover }, 'ended an agent that a lost worker left behind');
+    return await underLease(parts, { sessionId, holder, kept, resume });
+  } catch (thrown) {
+    if (!(thrown instanceof SessionLost)) throw thrown;
+    log.warn({ sessionId, epoch: held.lease.epoch }, thrown.message);
+    const isStopping = parts.stopping.planning.aborted;
+    return { kind: 'delay', ms: isStopping ? 0 : 1000, cause: isStopping ? 'stopping' : 'session_busy' };
+  } finally {
+    await letGo(parts, kept);
+  }
+}
+
+async function letGo({ port, log, checkpoint }: TeammateParts, kept: KeptLease): Promise<void> {
+  await kept.stop();
+  try {
+    await port.releaseSession(kept.lease);
+  } catch (thrown) {
+    if (!isPassing(thrown)) throw thrown;
+    log.warn(
+      { sessionId: kept.lease.sessionId, code: thrown.code },
+      'the session is free only when its lease lapses',
+    );
+  }
+  await checkpoint('session-released', kept.lease.sessionId);
+}
+
+interface Held {
+  sessionId: string;
+  holder: string;
+  kept: KeptLease;
+  resume: boolean;
+}
+
+async function underLease(
+  parts: TeammateParts,
+  { sessionId, holder, kept, resume }: Held,
+): Promise<JobOutcome> {
+  const task = await parts.port.getTask(sessionId);
+  if (!task) return { kind: 'ended' };
+  const found = await findSource(task.job, { roots: parts.roots, environment: parts.environment });
+  if (found.kind === 'missing') return { kind: 'delay', ms: laterMs, cause: 'workspace_missing' };
+  const folders = sessionFolders(parts.dataDir, sessionId);
+  const source = found.kind === 'found' ? found.source : ({ kind: 'plain', cwd: folders.root } as const);
+  const run: SessionRun = { parts, sessionId, holder, kept, folders, task, source };
+  const situation = await situationOf(run, resume);
+  const step = nextStep(situation);
+  if (step.kind === 'rest' || step.kind === 'end') return takeStep(run, situation, step);
+  if (!parts.profiles.find(task.job.agent)) return endTask(run, 'failed', 'unknown_agent');
+  if (found.kind === 'refused') {
+    await alarm(run, 'workspace_refused', found.detail);
+    return endTask(run, 'failed', 'workspace_refused');
+  }
+  await makeSessionFolders(folders);
+  return takeStep(run, situation, step);
+}
+
+async function situationOf(run: SessionRun, resume: boolean): Promise<Situation> {
+  const { port, journal, settings } = run.parts;
+  const { task, sessionId } = run;
+  const request = task.requestId === undefined ? undefined : await port.getRequest(task.requestId);
+  const intent = (await journal.begunIntent(sessionId)) ?? task.intent;
+  const isLatest = intent !== undefined && intent.requestId === request?.requestId;
+  const intentIsStored =
+    intent !== undefined && (isLatest || (await port.getRequest(intent.requestId)) !== undefined);
+  // The answer to the submission was lost, not the submission.
+  if (intent && isLatest) await journal.submitted(sessionId, intent.requestId);
+  const { maxRevisions, onBaseMoved } = settings;
+  return { task, request, intent, intentIsStored, maxRevisions, resume, onBaseMoved };
+}
+
+async function takeStep(run: SessionRun, situation: Situation, step: NextStep): Promise<JobOutcome> {
+  switch (step.kind) {
+    case 'rest':
+      return { kind: 'ended' };
+    case 'end':
+      return endTask(run, step.phase, step.reason);
+    case 'plan':
+      return plan(run, step);
+    case 'submit':
+      return goOnSubmitting(run, step.requestId, nextRevision(situation));
+    case 'publish':
+      return publish(run, step.request, step.branch, step.commit);
+    case 'decide':
+      return decide(run, situation, step.request);
+  }
+}
+
+/** The plan that a submission which was begun and never arrived was for. */
+function nextRevision({ task, request }: { task: TaskRecord; request: RequestRecord | undefined }) {
+  return { revision: Math.max(task.revision, request?.revision ?? 0) + 1, previous: request };
+}
+
+async function decide(run: SessionRun, situation: Situation, request: RequestRecord): Promise<JobOutcome> {
+  const { port, log } = run.parts;
+  const planFile = await planFileOf(run);
+  const checked = await checkDecision(run, planFile, request);
+  if (checked.kind === 'later') {
+    log.warn(
+      { sessionId: run.sessionId, requestId: request.requestId },
+      `the decision cannot be checked now: ${checked.detail}`,
+    );
+    return { kind: 'delay', ms: laterMs, cause: 'keys_unreachable' };
+  }
+  if (checked.kind === 'void') return stayPlanning(run, request, checked);
+  await reached(run, 'decision-verified');
+  await port.markDelivered(request.requestId);
+  await acknowledgeInbox(run);
+  await reached(run, 'decision-delivered');
+  switch (checked.kind) {
+    case 'approved':
+      return implement(run, request, checked, planFile);
+    case 'teleport':
+      return endTask(run, 'teleported');
+    case 'rejected': {
+      await keepFeedback(run, request.revision, checked.feedback);
+      await reached(run, 'rejection-recorded');
+      const rejected = await planFile.load().catch(() => undefined);
+      log.info(
+        { sessionId: run.sessionId, requestId: request.requestId },
+        firstLine(outcomeText({ ...checked, plan: rejected?.text ?? '' })),
+      );
+      return takeStep(run, situation, replan(situation, request));
+    }
+  }
+}
+
+/** Nothing is opened: the session is still planning, and the lead is told (IN-2, I6). */
+async function stayPlanning(
+  run: SessionRun,
+  request: RequestRecord,
+  { code, detail }: { code: string; detail: string },
+): Promise<JobOutcome> {
+  await alarm(run, code, detail, request);
+  if (run.task.phase !== 'planning') await changeTask(run, { phase: 'planning', reason: code });
+  return { kind: 'ended' };
+}
+
+/**
+ * Takes what the inbox has for sessions of this worker's away: their own wake-ups do what is to be done. What belongs to
+ * no task here is left to whoever reads this inbox otherwise. A fault here delays nothing.
+ */
+async function acknowledgeInbox({ parts: { port, log }, sessionId }: SessionRun): Promise<void> {
+  try {
+    const read: string[] = [];
+    for (const { id, message } of await port.takeEntries(inboxBatch)) {
+      const requestId = message.type === 'plan_approval_response' ? message.requestId : undefined;
+      const request = typeof requestId === 'string' ? await port.getRequest(requestId) : undefined;
+      if (request && (request.sessionId === sessionId || (await port.getTask(request.sessionId))))
+        read.push(id);
+    }
+    if (read.length > 0) await port.acknowledge(read);
+  } catch (thrown) {
+    if (!isPlacetError(thrown)) throw thrown;
+    log.debug({ sessionId, code: thrown.code }, 'the inbox was not read');
+  }
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? '';
+}

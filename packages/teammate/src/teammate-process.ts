@@ -1,0 +1,141 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import {
+  connectRedis,
+  createMailbox,
+  JwksSource,
+  type Log,
+  OutboxRelay,
+  queueName,
+  queuePrefix,
+  TaskQueues,
+  verifyToken,
+} from '@placet/mailbox';
+import { AgentProfile, type Config, PlacetError, type TokenClaims } from '@placet/protocol';
+import type { OnCheckpoint } from './checkpoints.ts';
+import { createTeammate, type Teammate } from './teammate.ts';
+
+/** What a teammate's process is started with. */
+export interface TeammateProcessOptions {
+  config: Config;
+  redisUrl: string;
+  /** Used where the URL has no password. */
+  redisPassword?: string | undefined;
+  /** The data folder; a teammate's own lies in `teammates/<team>.<name>` below it. */
+  dataDir: string;
+  /** Where relative programs of profiles, and relative roots, are found from: the configuration file's folder. */
+  baseFolder: string;
+  environment: Readonly<Record<string, string | undefined>>;
+  log: Log;
+  /** For tests that kill between steps (TM-8). */
+  checkpoint?: OnCheckpoint;
+}
+
+/** A teammate with all that it opened. */
+export interface TeammateProcess {
+  readonly teammate: Teammate;
+  /** Stops taking jobs, waits for what is in hand as far as the grace allows, and closes what it stands on. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts one process of a teammate on a Redis of profile `shared` (TM-1, TM-50), whether that is there or not (OP-6).
+ * @throws PlacetError `config_invalid` for what is missing or contradicts itself, `unauthenticated` for the token
+ */
+export async function startTeammateProcess(options: TeammateProcessOptions): Promise<TeammateProcess> {
+  const { config, redisUrl, redisPassword, dataDir, baseFolder, environment, log, checkpoint } = options;
+  const { team, teammate: name } = config;
+  if (!config.planModeRequired)
+    throw new PlacetError(
+      'config_invalid',
+      'a teammate of this release runs with --plan-mode-required and not without',
+    );
+  const keys = new JwksSource(keyLocation(config, dataDir), {
+    onFault: (detail) => log.warn({ detail }, "the lead's keys"),
+  });
+  await keys.start();
+  const claims = await ownClaims(config, keys).catch(async (thrown: unknown) => {
+    await keys.close();
+    throw thrown;
+  });
+  const handle = connectRedis({
+    url: redisUrl,
+    password: redisPassword,
+    name: `placet-teammate-${name}`,
+    timeoutMs: config.storeTimeoutMs,
+    log,
+  });
+  const mailbox = createMailbox(handle, {
+    retentionMs: config.retentionMs,
+    visibilityMs: config.visibilityMs,
+    log,
+  });
+  const queues = new TaskQueues(handle);
+  const relay = new OutboxRelay({ handle, queues, teams: mailbox.teams, log });
+  const { owner = '', ownerProof } = claims;
+  const teammate = createTeammate({
+    port: mailbox.port(team, name, { owner, ownerProof }),
+    queue: { connection: handle.options, prefix: queuePrefix(team, name), name: queueName },
+    keys,
+    agents: { ...exampleAgents(), ...config.agents },
+    baseFolder,
+    roots: config.roots.length > 0 ? config.roots : [baseFolder],
+    dataDir: join(dataDir, 'teammates', `${team}.${name}`),
+    settings: settingsOf(config),
+    concurrency: config.concurrency,
+    shutdownGraceMs: config.shutdownGraceMs,
+    environment,
+    log,
+    ...(checkpoint && { checkpoint }),
+  });
+  const close = async () => {
+    await teammate.close();
+    await relay.close();
+    await mailbox.close();
+    await queues.close();
+    await handle.close();
+    await keys.close();
+  };
+  try {
+    await teammate.start();
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  relay.start();
+  return { teammate, close };
+}
+
+function settingsOf(config: Config) {
+  const { leaseMs, deadlineMs, maxRevisions, permissionCeiling, onBaseMoved, plansDirectory } = config;
+  return { leaseMs, deadlineMs, maxRevisions, permissionCeiling, onBaseMoved, plansDirectory };
+}
+
+function keyLocation({ jwksFile, jwksUrl, keyThumbprints }: Config, dataDir: string) {
+  if (jwksUrl !== undefined) return { url: jwksUrl, thumbprints: keyThumbprints };
+  return { file: jwksFile ?? join(dataDir, 'jwks.json'), thumbprints: keyThumbprints };
+}
+
+/** Who this teammate is and who owns it, as its token says (WR-32). Whether it was revoked, the services ask. */
+async function ownClaims({ token, team, teammate }: Config, keys: JwksSource): Promise<TokenClaims> {
+  if (!token)
+    throw new PlacetError(
+      'config_invalid',
+      'a teammate needs its token in PLACET_TOKEN: placet token create --role teammate makes one',
+    );
+  const revoked = { isRevoked: () => Promise.resolve(false) };
+  const read = await verifyToken(token, keys, { revoked, nowMs: Date.now() });
+  if (read.kind === 'invalid')
+    throw new PlacetError('unauthenticated', `the teammate's token is not valid: ${read.reason}`);
+  const { claims } = read;
+  if (claims.role !== 'teammate' || claims.teammate !== teammate || !claims.teams.includes(team))
+    throw new PlacetError('config_invalid', `the token is not that of teammate ${teammate} of team ${team}`);
+  return claims;
+}
+
+/** The agents that come with the repository; a profile of the same name takes their place. */
+function exampleAgents(): Record<string, AgentProfile> {
+  const codemod = fileURLToPath(new URL('../../../docs/examples/codemod-agent/codemod.mjs', import.meta.url));
+  return existsSync(codemod) ? { codemod: AgentProfile.parse({ command: [process.execPath, codemod] }) } : {};
+}
