@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import {
   type KeyRing,
   OutboxRelay,
@@ -10,6 +11,7 @@ import {
 import { type Clock, PlacetError, type RequestRecord, systemClock } from '@placet/protocol';
 import type { FastifyInstance } from 'fastify';
 import { createHttpApp } from './http-app.ts';
+import { IdleConnections } from './idle-connections.ts';
 import { type LeadConfig, type LeadContext, type LeadStores, policyOf } from './lead-context.ts';
 import type { Log } from './log.ts';
 import { LeadMetrics } from './metrics.ts';
@@ -60,6 +62,8 @@ export interface Lead {
 /** Makes a lead service: the HTTP routes and the duties of 9.7. Every part is registered here, one by one. */
 export async function createLead(options: LeadOptions): Promise<Lead> {
   const stopping = new AbortController();
+  // As many listen as there are waiters; the hub bounds them.
+  setMaxListeners(0, stopping.signal);
   const context = createContext(options, stopping.signal);
   const app = createHttpApp({ log: options.log, metrics: context.metrics });
   registerHttpMetrics(app, context.metrics);
@@ -69,6 +73,10 @@ export async function createLead(options: LeadOptions): Promise<Lead> {
     verify: (token) => authenticate(options, token),
   });
   await registerRateLimit(app, options.config.rateLimitPerMinute);
+  // Without it a connection that was busy when the stop began would be kept open, and the stop would wait for it.
+  app.addHook('onSend', async (_request, reply) => {
+    if (stopping.signal.aborted) reply.header('connection', 'close');
+  });
   registerRoutes(app, {
     ...requestRoutes(context),
     ...decisionRoutes(context),
@@ -118,12 +126,14 @@ interface Parts {
 class RunningLead implements Lead {
   readonly app: FastifyInstance;
   readonly #parts: Parts;
+  readonly #connections: IdleConnections;
   #background: { close(): Promise<void> }[] = [];
   #closed: Promise<void> | undefined;
 
   constructor(app: FastifyInstance, parts: Parts) {
     this.app = app;
     this.#parts = parts;
+    this.#connections = new IdleConnections(app.server);
   }
 
   async start({ host, port }: { host: string; port: number }): Promise<string> {
@@ -152,6 +162,7 @@ class RunningLead implements Lead {
   async #close(): Promise<void> {
     const { stopping, options } = this.#parts;
     stopping.abort();
+    this.#connections.close();
     const cut = setTimeout(() => this.app.server.closeAllConnections(), stopWithinMs);
     try {
       await this.app.close();

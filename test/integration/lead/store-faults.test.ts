@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { type OwnRedis, startOwnRedis } from '../../support/redis-server.ts';
@@ -95,6 +97,31 @@ describe('a store that does not answer', () => {
     const { text } = await world.call('/metrics');
     expect(text).toMatch(/placet_store_errors_total [1-9]/);
     expect(text).toMatch(/placet_refusals_total\{code="store_unavailable"\} [1-9]/);
+  });
+});
+
+describe('a stop', () => {
+  it('[OP-6] answers a decision that was in flight when it began', async () => {
+    const record = await world.submit(teammate);
+    redis.pause();
+    const arrived = new Promise((resolve) => world.lead.app.server.once('request', resolve));
+    const decision = world.decide(lead, record);
+    await arrived;
+    const closed = world.lead.close();
+    await expect(world.call('/healthz')).rejects.toThrow();
+    redis.resume();
+    expect(await decision).toMatchObject({ status: 200, json: { state: 'approved' } });
+    await closed;
+  });
+
+  it('[OP-6] is not held up by a connection that nobody uses', async () => {
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const ended = once(socket, 'close');
+    const began = performance.now();
+    await world.lead.close();
+    await ended;
+    expect(performance.now() - began).toBeLessThan(2000);
   });
 });
 

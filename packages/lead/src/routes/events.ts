@@ -50,7 +50,8 @@ function begin(reply: FastifyReply): ServerResponse {
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'x-accel-buffering': 'no',
-    connection: 'keep-alive',
+    // A stop must not wait for a connection that nobody will use again.
+    connection: 'close',
   });
   raw.write(`retry: ${comeBackAfterMs}\n\n`);
   return raw;
