@@ -44,6 +44,8 @@ const world: World = {
 };
 
 process.exitCode = await runProgram(world, version());
+// Listening for the end of the parent keeps the channel to it open.
+if (process.connected) process.disconnect();
 
 function version(): string {
   const file = readFileSync(new URL('../package.json', import.meta.url), 'utf8');

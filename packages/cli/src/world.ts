@@ -10,7 +10,7 @@ export interface World {
   home: string;
   /** The name the person logged in with. */
   user: string;
-  stdin: Readable;
+  stdin: Readable & { isTTY?: boolean };
   stdout: Writable & { isTTY?: boolean; columns?: number };
   stderr: Writable & { isTTY?: boolean };
   /** Aborts when the process is told to end. */

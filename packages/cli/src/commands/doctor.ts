@@ -1,16 +1,10 @@
 import { type SettingName, settings as settingTable } from '@placet/protocol';
 import { z } from 'zod';
 import { type Context, clientSettings, defineCommand } from '../command.ts';
-import { findRun } from '../connection/discover.ts';
-import { checkDataFolder } from '../doctor/check-data-folder.ts';
-import { checkQueue } from '../doctor/check-queue.ts';
-import { checkRedis } from '../doctor/check-redis.ts';
-import { checkService } from '../doctor/check-service.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { bold, dim, type Style } from '../output/output.ts';
 import type { Settings } from '../settings/load-settings.ts';
-import { dataFolderToUse } from '../settings/paths.ts';
 
 /** `placet doctor`: what is wrong here, and how to mend it. */
 export const doctorCommand = defineCommand({
@@ -24,6 +18,7 @@ export const doctorCommand = defineCommand({
   shape: z.object({ config: z.union([z.boolean(), z.string()]).optional() }),
   async run(context, { config }) {
     if (config !== undefined) return printSettings(context);
+    const { examineAll } = await import('../doctor/examine-all.ts');
     const findings = await examineAll(context);
     context.output.value({
       ok: findings.every(({ status }) => status === 'ok' || status === 'warning'),
@@ -34,19 +29,6 @@ export const doctorCommand = defineCommand({
     return findings.some(({ status }) => status === 'fault') ? exitCodes.failure : exitCodes.done;
   },
 });
-
-async function examineAll(context: Context): Promise<Finding[]> {
-  const { world, settings, team, teammate } = context;
-  const { dataDir, redisUrl, storeTimeoutMs } = settings.config;
-  const { run } = await findRun(world, dataDir);
-  const redis = redisUrl ?? run?.redisUrl;
-  return [
-    ...(await checkDataFolder(run?.dataDir ?? (await dataFolderToUse(world, dataDir)))),
-    ...(await checkService(context)),
-    ...(redis ? await checkRedis(redis, storeTimeoutMs) : []),
-    ...(redis ? await checkQueue(redis, team, teammate, storeTimeoutMs) : []),
-  ];
-}
 
 const styles: Readonly<Record<Finding['status'], Style>> = {
   ok: 'green',

@@ -8,6 +8,7 @@ import { rejectCommand } from './reject.ts';
 import { runCommand } from './run.ts';
 import { showCommand } from './show.ts';
 import { submitCommand } from './submit.ts';
+import { teammateCommand } from './teammate.ts';
 import { teleportCommand } from './teleport.ts';
 import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './token.ts';
 import { upCommand } from './up.ts';
@@ -19,6 +20,7 @@ import { withdrawCommand } from './withdraw.ts';
 export const commands: readonly CommandSpec[] = [
   upCommand,
   leadCommand,
+  teammateCommand,
   runCommand,
   submitCommand,
   inboxCommand,

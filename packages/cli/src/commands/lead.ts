@@ -1,12 +1,9 @@
 import { once } from 'node:events';
-import { startLeadProcess } from '@placet/lead';
 import { PlacetError } from '@placet/protocol';
 import { z } from 'zod';
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { dataFolderToUse } from '../settings/paths.ts';
-import { openLog } from '../up/service-log.ts';
-import { whenSuitable } from '../up/suitable-redis.ts';
 
 /** `placet lead`: the lead service alone, on a Redis that is there. */
 export const leadCommand = defineCommand({
@@ -26,6 +23,9 @@ export const leadCommand = defineCommand({
         'say which Redis to use with --redis-url or PLACET_REDIS_URL; placet up starts a private one',
       );
     const dataDir = await dataFolderToUse(world, config.dataDir);
+    const { startLeadProcess } = await import('@placet/lead');
+    const { openLog } = await import('../up/service-log.ts');
+    const { whenSuitable } = await import('../up/suitable-redis.ts');
     const lead = await startLeadProcess({ config, redisUrl, dataDir, log: openLog(config.logLevel, 2) });
     output.value({ event: 'listening', url: lead.url, dataDir });
     output.line(`The lead service listens at ${lead.url}; its keys are in ${dataDir}.`);

@@ -1,7 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { connectRedis, EventLog, type RedisHandle, TaskQueues, Teams } from '@placet/mailbox';
-import { Job, newSessionId, PermissionMode, PlacetError, parseOrThrow, WorkingMode } from '@placet/protocol';
+import { Job, PermissionMode, PlacetError, parseOrThrow, WorkingMode } from '@placet/protocol';
 import { z } from 'zod';
 import { type Context, clientSettings, defineCommand } from '../command.ts';
 import { findRun } from '../connection/discover.ts';
@@ -46,52 +45,25 @@ export const runCommand = defineCommand({
   ],
   shape,
   async run(context, options, task) {
-    const { team, teammate, world } = context;
+    const { team, teammate, world, settings, output } = context;
     if ((task === undefined) === (options.resume === undefined))
       throw new PlacetError('usage', 'give a task, or --resume with the job of one');
     const redisUrl = await redisUrlOf(context);
     const job = options.resume === undefined ? await jobOf(context, options, task ?? '') : undefined;
-    const handle = connectRedis({
-      url: redisUrl,
-      name: 'placet-run',
-      timeoutMs: context.settings.config.storeTimeoutMs,
+    const { enqueueTask } = await import('../requests/enqueue-task.ts');
+    const { jobId, sessionId, after } = await enqueueTask({
+      redisUrl,
+      timeoutMs: settings.config.storeTimeoutMs,
+      signal: world.signal,
+      team,
+      teammate,
+      what: job ? { job } : { resume: sessionOf(options.resume ?? '') },
     });
-    try {
-      await readyWithin(handle, context.settings.config.storeTimeoutMs * 2, world.signal);
-      const queues = new TaskQueues(handle);
-      try {
-        const sessionId = options.resume ? sessionOf(options.resume) : newSessionId();
-        const after = await new EventLog(handle, new Teams(handle)).last(team);
-        const jobId = job
-          ? await queues.enqueueTask(team, teammate, job, sessionId)
-          : await queues.enqueueResume(team, teammate, sessionId);
-        context.output.value({ jobId, sessionId, team, teammate });
-        context.output.line(
-          'Queued ',
-          bold(jobId),
-          ` for ${teammate} of team ${team}.`,
-          dim(` Session ${sessionId}.`),
-        );
-        return options.follow ? await followTask(context, sessionId, after) : exitCodes.done;
-      } finally {
-        await queues.close();
-      }
-    } finally {
-      await handle.close();
-    }
+    output.value({ jobId, sessionId, team, teammate });
+    output.line('Queued ', bold(jobId), ` for ${teammate} of team ${team}.`, dim(` Session ${sessionId}.`));
+    return options.follow ? followTask(context, sessionId, after) : exitCodes.done;
   },
 });
-
-/** @throws PlacetError `store_unavailable` when Redis is not there in time */
-async function readyWithin(handle: RedisHandle, ms: number, signal: AbortSignal): Promise<void> {
-  const tooLate = AbortSignal.timeout(ms);
-  try {
-    await handle.ready(AbortSignal.any([signal, tooLate]));
-  } catch (error) {
-    if (!tooLate.aborted) throw error;
-    throw new PlacetError('store_unavailable', 'Redis does not answer, so the task was not queued');
-  }
-}
 
 async function redisUrlOf({ world, settings }: Context): Promise<string> {
   const { redisUrl, dataDir } = settings.config;

@@ -1,4 +1,4 @@
-import { isPlacetError } from '@placet/protocol';
+import { isPlacetError, type RequestRecord } from '@placet/protocol';
 import type { PlacetClient } from '@placet/protocol/client';
 import { z } from 'zod';
 import { clientSettings, defineCommand } from '../command.ts';
@@ -33,16 +33,26 @@ export const showCommand = defineCommand({
   },
 });
 
+/** The plan that this one took the place of: the one it names, else the session's latest before it. */
 async function predecessorOf(
   client: PlacetClient,
   team: string,
   { record }: FetchedPlan,
 ): Promise<FetchedPlan | undefined> {
-  if (!record.supersedes) return undefined;
+  const id = record.supersedes ?? (record.revision > 1 ? await earlierOf(client, record) : undefined);
+  if (id === undefined) return undefined;
   try {
-    return await fetchPlan(client, team, record.supersedes);
+    return await fetchPlan(client, team, id);
   } catch (error) {
     if (isPlacetError(error, 'not_found')) return undefined; // its retention is over
     throw error;
   }
+}
+
+/** Looks through the teammate's latest requests only: an older plan is not worth the wait. */
+async function earlierOf(client: PlacetClient, record: RequestRecord): Promise<string | undefined> {
+  const { team, teammate, sessionId, revision } = record;
+  const { body } = await client.call('listRequests', { params: { team }, query: { teammate, limit: 200 } });
+  const earlier = body.requests.filter((other) => other.sessionId === sessionId && other.revision < revision);
+  return earlier.sort((one, other) => other.revision - one.revision)[0]?.requestId;
 }

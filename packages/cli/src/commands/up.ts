@@ -7,10 +7,8 @@ import { exitCodes } from '../exit-codes.ts';
 import { Stopped } from '../output/failure.ts';
 import { bold, dim } from '../output/output.ts';
 import { dataFolderToUse } from '../settings/paths.ts';
-import { startDemo } from '../up/demo.ts';
 import { demoFolder } from '../up/demo-clone.ts';
-import { type Stack, startStack } from '../up/stack.ts';
-import { runStory } from '../up/story.ts';
+import type { Stack } from '../up/stack.ts';
 
 /** `placet up`: everything on this machine, until it is told to stop. */
 export const upCommand = defineCommand({
@@ -36,8 +34,8 @@ export const upCommand = defineCommand({
     const stack = await start(context, { withTeammate: teammate, demo: demo || onlyOnce });
     try {
       announce(context, stack.run);
-      if (onlyOnce) return await runStory(context, stack.run);
-      if (demo) await startDemo(context, stack.run);
+      if (onlyOnce) return await (await import('../up/story.ts')).runStory(context, stack.run);
+      if (demo) await (await import('../up/demo.ts')).startDemo(context, stack.run);
       if (!world.signal.aborted) await once(world.signal, 'abort');
       return exitCodes.done;
     } finally {
@@ -58,6 +56,7 @@ async function start(
     resolve(world.cwd, root),
   );
   const say = (line: string) => output.note(dim(line));
+  const { startStack } = await import('../up/stack.ts');
   try {
     return await startStack({
       world,

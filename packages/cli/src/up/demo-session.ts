@@ -1,14 +1,7 @@
-import { connectRedis, EventLog, TaskQueues, Teams } from '@placet/mailbox';
-import {
-  isTaskOver,
-  newSessionId,
-  PlacetError,
-  type RequestRecord,
-  TaskPhase,
-  type TeamEvent,
-} from '@placet/protocol';
+import { isTaskOver, PlacetError, type RequestRecord, TaskPhase, type TeamEvent } from '@placet/protocol';
 import type { PlacetClient } from '@placet/protocol/client';
 import type { RunFile } from '../connection/run-file.ts';
+import { type Enqueued, enqueueTask } from '../requests/enqueue-task.ts';
 import { followTeam, isReset } from '../requests/follow-team.ts';
 
 /** What a demonstration has its teammate do. */
@@ -27,7 +20,7 @@ export class DemoSession {
   readonly #events: AsyncGenerator<TeamEvent | { reset: true }, void>;
 
   private constructor(
-    { sessionId, jobId, after }: { sessionId: string; jobId: string; after: string },
+    { sessionId, jobId, after }: Enqueued,
     run: RunFile,
     reach: () => Promise<PlacetClient>,
     signal: AbortSignal,
@@ -49,26 +42,15 @@ export class DemoSession {
     const { team, teammate } = run;
     if (!teammate)
       throw new PlacetError('usage', 'a demonstration needs the teammate: leave --no-teammate out');
-    const handle = connectRedis({ url: run.redisUrl, name: 'placet-demo' });
-    try {
-      await handle.ready(signal);
-      const after = await new EventLog(handle, new Teams(handle)).last(team);
-      const queues = new TaskQueues(handle);
-      const sessionId = newSessionId();
-      try {
-        const jobId = await queues.enqueueTask(
-          team,
-          teammate,
-          { ...task, team, labels: { demo: 'yes' } },
-          sessionId,
-        );
-        return new DemoSession({ sessionId, jobId, after }, run, reach, signal);
-      } finally {
-        await queues.close();
-      }
-    } finally {
-      await handle.close();
-    }
+    const enqueued = await enqueueTask({
+      redisUrl: run.redisUrl,
+      timeoutMs: 2000,
+      signal,
+      team,
+      teammate,
+      what: { job: { ...task, team, labels: { demo: 'yes' } } },
+    });
+    return new DemoSession(enqueued, run, reach, signal);
   }
 
   /** Waits for the next plan of the session and answers its record. */

@@ -1,5 +1,6 @@
 import { chmod, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LeadProcess, startLeadProcess } from '@placet/lead';
 import { findRedisEngine, startManagedRedis } from '@placet/mailbox';
@@ -94,15 +95,31 @@ async function startRedis(
     path: world.env.PATH ?? '',
     engineDir: join(dataDir, 'engine'),
     say,
+    proxies: proxiesOf(world),
     signal: world.signal,
+    ...(world.stdin.isTTY && { confirm: (question: string) => confirm(world, question) }),
   });
   say(`starting a private Redis (${engine.program})`);
   const log = openLog(settings.config.logLevel, await logFileOf(dataDir, 'redis'));
-  const redis = await startManagedRedis({ dataDir, engine, log });
+  const redis = await startManagedRedis({ dataDir, engine, log, signal: world.signal });
   keep(() => redis.close());
   // Someone else's care means another `placet up` on this folder, one that is just starting or stopping.
   if (redis.adopted) throw inUse(dataDir, 'its Redis is in the care of another process');
   return redis.url;
+}
+
+function proxiesOf({ env }: World): Record<string, string> {
+  const names = ['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]);
+  return Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+}
+
+async function confirm({ stdin, stderr, signal }: World, question: string): Promise<boolean> {
+  const terminal = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question(`${question} [y/N] `, { signal })).trim());
+  } finally {
+    terminal.close();
+  }
 }
 
 type LeadOptions = Parameters<typeof startLeadProcess>[0];
