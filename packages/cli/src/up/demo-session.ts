@@ -1,8 +1,9 @@
-import { isTaskOver, PlacetError, type RequestRecord, TaskPhase, type TeamEvent } from '@placet/protocol';
+import { PlacetError, type RequestRecord, type TeamEvent } from '@placet/protocol';
 import type { PlacetClient } from '@placet/protocol/client';
 import type { RunFile } from '../connection/run-file.ts';
 import { type Enqueued, enqueueTask } from '../requests/enqueue-task.ts';
 import { followTeam, isReset } from '../requests/follow-team.ts';
+import { taskEndOf } from '../requests/task-end.ts';
 
 /** What a demonstration has its teammate do. */
 export interface DemoTask {
@@ -61,7 +62,7 @@ export class DemoSession {
 
   /** Waits until the task is over. @throws PlacetError `agent_failed` when it did not end as done */
   async done(): Promise<void> {
-    await this.#until((event) => event.type === 'task:phase' && event.phase === 'done');
+    await this.#until((event) => taskEndOf(event)?.phase === 'done');
   }
 
   async record(id: string): Promise<RequestRecord> {
@@ -79,17 +80,17 @@ export class DemoSession {
       if (done) throw new PlacetError('service_unreachable', 'the event feed ended');
       if (isReset(event) || event.sessionId !== this.sessionId) continue;
       if (condition(event)) return event;
-      this.#refuseFailure(event);
+      this.#refuseEnd(event);
     }
   }
 
-  #refuseFailure(event: TeamEvent): void {
-    const phase = TaskPhase.safeParse(event.phase);
-    if (event.type !== 'task:phase' || !phase.success || !isTaskOver(phase.data)) return;
-    const reason = typeof event.reason === 'string' ? `: ${event.reason}` : '';
+  #refuseEnd(event: TeamEvent): void {
+    const end = taskEndOf(event);
+    if (!end) return;
+    const reason = end.reason ? `: ${end.reason}` : '';
     throw new PlacetError(
       'agent_failed',
-      `the task ended as ${phase.data}${reason}; its log is in ${this.#run.dataDir}/logs`,
+      `the task ended as ${end.phase}${reason}; logs are in ${this.#run.dataDir}/logs`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { PlacetError, type RequestRecord } from '@placet/protocol';
 import type { Context } from '../command.ts';
 import type { RunFile } from '../connection/run-file.ts';
@@ -11,6 +12,8 @@ import { demoAgent, demoFeedback, demoTask } from './demo-task.ts';
 
 /** How long the whole story may take, in milliseconds. */
 const storyWithinMs = 150_000;
+/** How long after its end the work's branch may come, in milliseconds. */
+const publishedWithinMs = 20_000;
 
 interface Step {
   step: string;
@@ -41,7 +44,7 @@ export async function runStory(context: Context, run: RunFile): Promise<number> 
   });
   try {
     await decideTwice(context, run, session, steps);
-    const commit = await commitOf(clone, before);
+    const commit = await publishedCommit(clone, before, signal);
     output.value({ event: 'story', ok: true, clone: clone.path, branch: commit.branch, commit: commit.id });
     steps.print();
     await printCommit(output, clone, commit);
@@ -152,26 +155,30 @@ class Steps {
   }
 }
 
-/** The commit that the work ended with: the tip of a branch that has more than the clone had. */
-async function commitOf({ path }: DemoClone, before: string): Promise<{ branch: string; id: string }> {
-  const format = '--format=%(objectname) %(refname:short)';
-  const refs = await git(
-    path,
+/** The commit that the work ended with: the tip of a new branch, which is published once the work is settled. */
+async function publishedCommit(
+  { path }: DemoClone,
+  before: string,
+  signal: AbortSignal,
+): Promise<{ branch: string; id: string }> {
+  const query = [
     'for-each-ref',
     '--sort=-committerdate',
-    format,
-    '--contains',
-    before,
+    '--format=%(objectname) %(refname:short)',
     'refs/heads',
-  );
-  const [id = '', branch = ''] =
-    refs
-      .split('\n')
-      .map((line) => line.split(' '))
-      .find(([tip]) => tip !== before) ?? [];
-  if (!branch)
-    throw new PlacetError('agent_failed', `the work is settled, but ${path} has no branch with a new commit`);
-  return { branch, id };
+  ];
+  const giveUpAt = performance.now() + publishedWithinMs;
+  for (;;) {
+    const refs = (await git(path, ...query, '--contains', before)).split('\n').map((line) => line.split(' '));
+    const [id = '', branch = ''] = refs.find(([tip]) => tip !== before) ?? [];
+    if (branch) return { branch, id };
+    if (performance.now() > giveUpAt)
+      throw new PlacetError(
+        'agent_failed',
+        `the work is settled, but ${path} has no branch with a new commit`,
+      );
+    await pause(100, undefined, { signal });
+  }
 }
 
 async function printCommit(
