@@ -6,7 +6,7 @@ const builtins = new Set(builtinModules.filter((name) => !name.startsWith('_') &
 
 /**
  * The change that a task asks for. Understood: `rename OLD NEW`, `replace "x" "y" [in PATTERN]`, licence headers
- * (`add SPDX licence headers [of ID]`), and `node:` prefixes for imports of Node's own modules.
+ * (`add SPDX licence headers [of ID] [in PATTERN]`), and `node:` prefixes for imports of Node's own modules.
  */
 export function transformFor(task) {
   const text = task.trim();
@@ -19,7 +19,10 @@ export function transformFor(task) {
     /\breplace\s+"((?:[^"\\]|\\.)+)"\s+(?:by\s+|with\s+)?"((?:[^"\\]|\\.)*)"(?:\s+in\s+(\S+))?/i.exec(text);
   if (replace) return replacing(unquoted(replace[1]), unquoted(replace[2]), replace[3]);
   if (/\b(?:spdx|licen[cs]e)\b/i.test(text))
-    return licensing(/\bof\s+([A-Za-z0-9.+-]+)/.exec(text)?.[1] ?? 'Apache-2.0');
+    return licensing(
+      /\bof\s+([A-Za-z0-9.+-]+)/.exec(text)?.[1] ?? 'Apache-2.0',
+      /\bin\s+(\S*[/*]\S*)/.exec(text)?.[1],
+    );
   if (/\bnode:|\bprefix/i.test(text)) return prefixing();
   throw new Error(
     'this agent understands: rename OLD NEW; replace "x" "y" [in PATTERN]; add SPDX licence headers; import the modules of Node by their node: names',
@@ -61,12 +64,12 @@ function prefixing() {
   };
 }
 
-function licensing(id) {
+function licensing(id, pattern = '**') {
   const header = `// SPDX-License-Identifier: ${id}\n`;
   return {
-    spec: `add SPDX licence headers of ${id}`,
+    spec: `add SPDX licence headers of ${id} in ${pattern}`,
     says: `Say the licence of each source file in its first line: \`${header.trim()}\`.`,
-    appliesTo: (path) => scripts.test(path),
+    appliesTo: (path) => scripts.test(path) && matches(path, pattern),
     apply: (text) => {
       if (/SPDX-License-Identifier:/.test(text.slice(0, 1000))) return { text, edits: [] };
       // A line that names the interpreter stays the first one, and so does a byte-order mark.
