@@ -13,6 +13,8 @@ export interface DemoClone {
   path: string;
   /** What it is a clone of, or how it came about. */
   origin: string;
+  /** Which of its files a demonstration works on, as a pattern. */
+  sources: string;
 }
 
 /** The folder of a data folder that demonstrations work in. */
@@ -26,10 +28,11 @@ export async function makeDemoClone(dataDir: string): Promise<DemoClone> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const path = await mkdtemp(join(parent, 'clone-'));
   const source = await ownRepository();
-  if (source && (await cloned(source, path))) return { path, origin: source };
+  if (source && (await cloned(source, path)))
+    return { path, origin: source, sources: 'packages/protocol/src/**' };
   await rm(path, { recursive: true, force: true });
   await makeSmallRepository(path);
-  return { path, origin: 'a small repository made for this' };
+  return { path, origin: 'a small repository made for this', sources: 'src/**' };
 }
 
 /** Runs git in a folder and answers what it printed, without the last line break. */
@@ -70,8 +73,7 @@ async function makeSmallRepository(path: string): Promise<void> {
 
 const smallFiles: Readonly<Record<string, string>> = {
   'README.md': '# Shop\n\nA small program for demonstrations.\n',
-  'src/price.js':
-    "const fs = require('fs');\nconst path = require('path');\n\nexports.read = (name) => fs.readFileSync(path.join(__dirname, name), 'utf8');\n",
-  'src/cart.js':
-    "const { EventEmitter } = require('events');\n\nexports.Cart = class Cart extends EventEmitter {};\n",
+  'src/price.js': 'export const price = (cart) => cart.reduce((sum, { cents }) => sum + cents, 0);\n',
+  'src/price.test.js':
+    "import { price } from './price.js';\n\nif (price([{ cents: 1 }, { cents: 2 }]) !== 3) throw new Error('price');\n",
 };

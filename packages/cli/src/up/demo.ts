@@ -36,7 +36,7 @@ export async function startDemo(context: Context, run: RunFile): Promise<void> {
     output.line(dim('  clone     '), clone.path, dim(`  (of ${clone.origin})`));
     const signal = AbortSignal.any([world.signal, AbortSignal.timeout(planWithinMs)]);
     const session = await DemoSession.start(
-      { task: demoTask, agent: demoAgent, cwd: clone.path },
+      { task: demoTask(clone.sources), agent: demoAgent, cwd: clone.path },
       run,
       asLead,
       signal,

@@ -35,7 +35,7 @@ export async function runStory(context: Context, run: RunFile): Promise<number> 
   const steps = new Steps(output);
   const session = await steps.take('queue', async () => {
     const started = await DemoSession.start(
-      { task: demoTask, agent: demoAgent, cwd: clone.path },
+      { task: demoTask(clone.sources), agent: demoAgent, cwd: clone.path },
       run,
       asLead,
       signal,
