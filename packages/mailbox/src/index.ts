@@ -7,8 +7,10 @@ export {
   decideRequest,
 } from './decide-request.ts';
 export type {
+  CommitCommand,
   CommitResult,
   DecisionStore,
+  ReserveCommand,
   ReserveResult,
 } from './decision-store.ts';
 export { Duties } from './duties.ts';
