@@ -23,6 +23,7 @@ afterAll(async () => {
 
 describe('following events', () => {
   it('[ST-6] what happens after the stream has begun is told, in order and without gaps', async () => {
+    await world.submit(teammate);
     const stream = await open();
     const record = await world.submit(teammate);
     await world.decide(lead, record, { permissionMode: 'acceptEdits' });

@@ -1,12 +1,5 @@
 import type { EventHub, WaitResult } from '@placet/mailbox';
-import {
-  digestOfText,
-  type Issue,
-  PlacetError,
-  type RequestRecord,
-  type Submission,
-  type TokenClaims,
-} from '@placet/protocol';
+import type { RequestRecord, Submission, TokenClaims } from '@placet/protocol';
 import { type LeadContext, policyDigestOf } from '../lead-context.ts';
 import { isVisible, noRequest, readOwnRequest, teammateOf } from './own-request.ts';
 import type { Handlers } from './route.ts';
@@ -64,7 +57,6 @@ export function requestRoutes(context: LeadContext): RequestHandlers {
 
 async function submit(context: LeadContext, team: string, submission: Submission, principal: TokenClaims) {
   const teammate = teammateOf(principal);
-  refuseUntruths(submission, { team, teammate });
   const { deadline, deadlineMs } = submission;
   const { kind, record } = await context.stores.requests.submit({
     team,
@@ -80,25 +72,6 @@ async function submit(context: LeadContext, team: string, submission: Submission
   context.metrics.requests.inc({ outcome: 'submitted' });
   context.log.info(about(record), 'a plan was submitted');
   return { status: 201 as const, body: record, headers };
-}
-
-/** What a submission says of its sender and plan beyond what it must say has to be true. */
-function refuseUntruths(
-  { from, team, planDigest, planContent }: Submission,
-  own: { team: string; teammate: string },
-): void {
-  const issues: Issue[] = [];
-  if (from !== undefined && from !== own.teammate)
-    issues.push({ path: 'from', message: `is not ${own.teammate}, whose token this is` });
-  if (team !== undefined && team !== own.team)
-    issues.push({ path: 'team', message: `is not ${own.team}, as the path says` });
-  if (planDigest !== undefined && planDigest !== digestOfText(planContent))
-    issues.push({ path: 'planDigest', message: 'is not the digest of planContent' });
-  const [first] = issues;
-  if (first)
-    throw new PlacetError('validation_failed', `the submission is not true: ${first.path} ${first.message}`, {
-      issues,
-    });
 }
 
 interface Wait {
