@@ -1,4 +1,5 @@
 import { type CommandSpec, exitCodes, flagName } from '@placet/cli';
+import { keyOf, keyTable, queueName, queuePrefix, teamsKey } from '@placet/mailbox';
 import { environmentName, errorCatalogue, type SettingName, settings } from '@placet/protocol';
 
 const generated =
@@ -62,6 +63,23 @@ export function commandsPage(commands: readonly CommandSpec[]): string {
     'Commands',
     'Every command takes `--data`, `--config`, `--json` (JSON on stdout, errors as JSON on stderr) and `--help`.',
     ['| exit code | |', '|---|---|', ...codes, '', ...sections.slice(0, -1)],
+  );
+}
+
+/** `docs/reference/redis-keys.md`: every key that Placet writes. */
+export function redisKeysPage(): string {
+  const team = '<team>';
+  const rows = Object.values(keyTable).map(
+    ({ pattern, type, holds, life }) => `| \`${pattern}\` | ${type} | ${cell(holds)} | ${life} |`,
+  );
+  const prefix = keyOf(team, 'pending').slice(0, -keyTable.pending.pattern.length);
+  return page(
+    'Redis keys',
+    [
+      `Every key of a team begins with \`${prefix}\`: one hash tag, so that each script works on one slot of a Cluster. The first part after it says who may write: \`m.<teammate>\` that teammate and the lead, \`lead\` the lead alone, \`log\` both. Times are milliseconds since the epoch. Nothing here needs to be believed: decisions, owners and the lead's mode carry the lead's signature.`,
+      `Beside them there are \`${teamsKey}\`, a set of all teams in a slot of its own, and what BullMQ keeps under \`${queuePrefix(team, '<teammate>')}:${queueName}\`.`,
+    ].join('\n\n'),
+    ['| key | type | holds | stays |', '|---|---|---|---|', ...rows],
   );
 }
 

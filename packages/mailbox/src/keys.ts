@@ -94,7 +94,7 @@ export const keyTable = {
   leadMode: {
     pattern: 'lead:mode',
     type: 'string',
-    holds: 'the permission mode of the lead’s last `mode_changed`',
+    holds: 'the permission mode of the lead’s last `mode_changed`, as signed',
     life: always,
   },
   foreignRequest: {
@@ -106,7 +106,8 @@ export const keyTable = {
   plan: {
     pattern: 'log:plan:<digest>',
     type: 'string',
-    holds: 'a plan, raw UTF-8, once however many requests refer to it',
+    holds:
+      'a plan, raw UTF-8, once however many requests refer to it; the digest in base64url, without `sha256:`',
     life: 'until the last request that refers to it is purged',
   },
   planReferences: {
@@ -204,7 +205,7 @@ export const teamsKey = `${keyRoot}:teams`;
 
 /**
  * The one function that makes keys: all keys of a team share one hash tag, so that every script is valid on a Cluster.
- * `keyOf('acme', 'request', 'worker', id)` is `placet:{acme}:m.worker:req:<id>`. A plan's digest is given as in WR-4.
+ * `keyOf('acme', 'request', 'worker', id)` is `placet:{acme}:m.worker:req:<id>`. A plan's digest is given as `packDigest` writes it.
  */
 export function keyOf<Name extends KeyName>(
   team: string,
