@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { type Context, defineCommand } from '../command.ts';
@@ -52,9 +53,9 @@ async function start(
   const { world, settings, output } = context;
   const { config } = settings;
   const dataDir = await dataFolderToUse(world, config.dataDir);
-  const roots = (config.roots.length > 0 ? config.roots : [world.cwd]).map((root) =>
-    resolve(world.cwd, root),
-  );
+  if (demo) await mkdir(demoFolder(dataDir), { recursive: true, mode: 0o700 });
+  // Demonstrations of earlier starts go on, too.
+  const roots = [...(config.roots.length > 0 ? config.roots : [world.cwd]), demoFolder(dataDir)];
   const say = (line: string) => output.note(dim(line));
   const { startStack } = await import('../up/stack.ts');
   try {
@@ -63,7 +64,7 @@ async function start(
       settings,
       dataDir,
       withTeammate,
-      roots: demo ? [...roots, demoFolder(dataDir)] : roots,
+      roots: roots.map((root) => resolve(world.cwd, root)),
       say,
     });
   } catch (error) {
