@@ -10,7 +10,7 @@ const oldestVersion = [7, 0] as const;
  */
 export function judgeRedis(info: string): PlacetError | undefined {
   const version = field(info, 'redis_version');
-  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [, major = 0, minor = 0] = /^(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
   if (major < oldestVersion[0] || (major === oldestVersion[0] && minor < oldestVersion[1]))
     return unsuitable(
       `Redis ${version || 'of unknown version'} is too old: ${oldestVersion.join('.')} or newer is needed. Upgrade it, or unset PLACET_REDIS_URL to have a private one started`,

@@ -20,10 +20,12 @@ export interface EngineDownload {
   signal?: AbortSignal | undefined;
 }
 
-const Unpacked = z.object({ program: z.string(), libraryPath: z.string().optional(), version: z.string() });
+/** Paths from the engine's folder on. */
+const Unpacked = z.object({ program: z.string(), libraryFolders: z.array(z.string()), version: z.string() });
 const root = 'root';
 const serverProgram = join(root, 'usr/bin/redis-server');
 const noteFile = 'engine.json';
+const listsFolder = 'apt';
 const packages = ['redis-server', 'redis-tools'];
 /** Libraries of libraries of libraries; Debian's need two rounds at most. */
 const maxRounds = 4;
@@ -33,10 +35,7 @@ export async function unpackedEngine(engineDir: string): Promise<RedisEngine | u
   try {
     const noted = Unpacked.parse(JSON.parse(await readFile(join(engineDir, noteFile), 'utf8')));
     const program = join(engineDir, noted.program);
-    const libraryPath = noted.libraryPath
-      ?.split(':')
-      .map((folder) => join(engineDir, folder))
-      .join(':');
+    const libraryPath = libraryPathOf(engineDir, noted.libraryFolders);
     const version = await usableVersion(program, libraryPath);
     return version ? { kind: 'program', program, version, libraryPath } : undefined;
   } catch {
@@ -56,8 +55,12 @@ export async function downloadEngine(download: EngineDownload): Promise<RedisEng
   try {
     const unpacker = new Unpacker(download, work);
     const version = await unpacker.unpackEngine();
-    const libraryPath = (await unpacker.libraryFolders()).join(':');
-    await writeFile(join(work, noteFile), JSON.stringify({ program: serverProgram, libraryPath, version }));
+    const libraryFolders = await unpacker.libraryFolders();
+    await writeFile(
+      join(work, noteFile),
+      JSON.stringify({ program: serverProgram, libraryFolders, version }),
+    );
+    await rm(join(work, listsFolder), { recursive: true, force: true });
     await rm(engineDir, { recursive: true, force: true });
     await rename(work, engineDir);
     say(`Redis ${version} is unpacked in ${engineDir}`);
@@ -86,7 +89,7 @@ class Unpacker {
     let wanted = packages;
     for (let round = 0; round < maxRounds && wanted.length > 0; round += 1) {
       const depended = await this.#unpack(wanted);
-      const libraryPath = (await this.libraryFolders()).map((folder) => join(this.#work, folder)).join(':');
+      const libraryPath = libraryPathOf(this.#work, await this.libraryFolders());
       const version = await usableVersion(join(this.#work, serverProgram), libraryPath);
       if (version) return version;
       wanted = depended.filter((name) => !this.#unpacked.has(name));
@@ -134,7 +137,7 @@ class Unpacker {
       this.#download.signal?.throwIfAborted();
       if (this.#ownLists.length > 0) throw aptFailed(error);
       this.#download.say('this machine has no lists of packages; fetching them into the same folder');
-      const lists = join(this.#work, 'apt');
+      const lists = join(this.#work, listsFolder);
       await mkdir(join(lists, 'lists', 'partial'), { recursive: true });
       await mkdir(join(lists, 'archives', 'partial'), { recursive: true });
       this.#ownLists = ['-o', `Dir::State::lists=${lists}/lists`, '-o', `Dir::Cache=${lists}`];
@@ -160,11 +163,16 @@ class Unpacker {
   }
 }
 
-/** The libraries among a package's dependencies; the C library is the machine's own, or nothing here would run. */
+/** Undefined where the system's own libraries are all there is: an empty path would mean the current folder. */
+function libraryPathOf(dir: string, folders: readonly string[]): string | undefined {
+  return folders.length > 0 ? folders.map((folder) => join(dir, folder)).join(':') : undefined;
+}
+
+/** The libraries among a package's dependencies, of alternatives the preferred one; the C library is the machine's own, or nothing here would run. */
 export function librariesIn(fields: string): string[] {
   const names = fields
     .replaceAll(/^(Pre-)?Depends:/gm, '')
-    .split(/[,|\n]/)
+    .split(/[,\n]/)
     .map((dependency) => /^[a-z0-9][a-z0-9+.-]*/.exec(dependency.trim())?.[0] ?? '');
   return [...new Set(names)].filter((name) => /^lib(?!c6$|c-bin$)/.test(name));
 }
