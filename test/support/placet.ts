@@ -84,8 +84,8 @@ export interface Up {
   lines: string[];
   child: ChildProcess;
   pid: number;
-  /** SIGTERM, and its end. */
-  stop: () => Promise<Ended>;
+  /** Sends SIGTERM unless another signal is named, and answers its end. */
+  stop: (signal?: NodeJS.Signals) => Promise<Ended>;
 }
 
 /** Starts `placet up --json` and answers when it says that it is ready. @throws Error with its stderr when it ends instead */
@@ -115,8 +115,8 @@ export async function startUp(
     lines,
     child,
     pid: child.pid,
-    stop: () => {
-      child.kill('SIGTERM');
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
       return end;
     },
   };

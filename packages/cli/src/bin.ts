@@ -7,9 +7,14 @@ import type { World } from './world.ts';
 
 const stop = new AbortController();
 
+/** One key press can arrive twice, from the terminal and through npm; later than this it is somebody's second wish. */
+const sameWishMs = 2000;
+let askedAt: number | undefined;
+
 function onSignal(): void {
+  askedAt ??= performance.now();
   // The first signal asks; whoever asks again does not want to wait.
-  if (stop.signal.aborted) process.exit(130);
+  if (performance.now() - askedAt > sameWishMs) process.exit(130);
   stop.abort();
 }
 process.on('SIGINT', onSignal);

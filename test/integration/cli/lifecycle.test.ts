@@ -49,8 +49,9 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
     const commands = processesOf(folder.path).map(({ command }) => command);
     expect(commands.some((command) => command.includes('redis-server'))).toBe(true);
     expect(commands.some((command) => command.includes('teammate --team main --name worker'))).toBe(true);
+    // Twice, as a key press arrives through a terminal and npm.
     up.child.kill(signal);
-    expect(await up.stop()).toMatchObject({ code: 0 });
+    expect(await up.stop(signal)).toMatchObject({ code: 0 });
     expect(processesOf(folder.path)).toEqual([]);
     expect(existsSync(join(data, 'run.json'))).toBe(false);
   },

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -71,7 +72,9 @@ it('[OP-1] a demonstration waits for a person, and goes on after a restart', asy
 
 it('[TM-2] run --follow shows a task to its end, which is its exit code', async () => {
   const up = await startUp(data, [], { cwd: folder.path });
-  const args = ['run', 'say hello', '--cwd', folder.path, '--follow', '--json', '--data', data];
+  const work = join(folder.path, 'work');
+  mkdirSync(work);
+  const args = ['run', 'say hello', '--cwd', work, '--follow', '--json', '--data', data];
   const { code, stdout } = await placet(args, { cwd: folder.path });
   const lines = stdout
     .trim()

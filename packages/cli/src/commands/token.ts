@@ -64,7 +64,7 @@ export const tokenCreateCommand = defineCommand({
     };
     const expiresInMs =
       expiresIn === undefined ? maxTokenLifetimeMs : parseDurationMs(expiresIn, '--expires-in');
-    const { createToken } = await import('@placet/mailbox');
+    const { createToken } = await import('@placet/mailbox/signing');
     const created = await createToken(await (await openKeys(dataDir)).activeSigner(), {
       ...spec,
       expiresInMs,
@@ -90,7 +90,7 @@ export const tokenListCommand = defineCommand({
   async run(context) {
     const { output } = context;
     const dataDir = await dataFolder(context);
-    const { Revocations } = await import('@placet/mailbox');
+    const { Revocations } = await import('@placet/mailbox/signing');
     const revoked = new Set(
       (await (await Revocations.open(keysFolder(dataDir))).list()).map(({ jti }) => jti),
     );
@@ -117,7 +117,7 @@ export const tokenRevokeCommand = defineCommand({
   async run(context, _options, id = '') {
     const dataDir = await dataFolder(context);
     const known = (await listIssued(dataDir)).find((token) => token.id === id);
-    const { Revocations } = await import('@placet/mailbox');
+    const { Revocations } = await import('@placet/mailbox/signing');
     const revocations = await Revocations.open(keysFolder(dataDir));
     await revocations.revoke(id, known ? Date.parse(known.expiresAt) : undefined);
     context.output.value({ id, revoked: true });

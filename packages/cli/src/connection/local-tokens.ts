@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { KeyRing } from '@placet/mailbox';
+import type { KeyRing } from '@placet/mailbox/signing';
 import { Principal } from '@placet/protocol';
 
 /** How long a token lives that a command makes for itself, in milliseconds: one call needs seconds. */
@@ -18,7 +18,7 @@ export function keysFolder(dataDir: string): string {
 
 /** Opens a data folder's keys, and makes them where there are none. Whoever can read them is the lead (IN-4). */
 export async function openKeys(dataDir: string): Promise<KeyRing> {
-  const { KeyRing } = await import('@placet/mailbox'); // loaded when needed: most commands should start at once
+  const { KeyRing } = await import('@placet/mailbox/signing'); // loaded when needed: most commands should start at once
   return KeyRing.open(keysFolder(dataDir), { publishTo: publicKeysFile(dataDir) });
 }
 
@@ -29,7 +29,7 @@ export function publicKeysFile(dataDir: string): string {
 
 /** Makes a short-lived token from the data folder's own keys (WR-42, WR-43). */
 export async function mintLocalToken(dataDir: string, actor: Actor, user: string): Promise<string> {
-  const { createToken } = await import('@placet/mailbox');
+  const { createToken } = await import('@placet/mailbox/signing');
   const signer = await (await openKeys(dataDir)).activeSigner();
   const common = { teams: [actor.team], expiresInMs: localTokenMs, nowMs: Date.now() };
   const { token } =

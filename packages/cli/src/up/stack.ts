@@ -1,4 +1,4 @@
-import { chmod, mkdir, realpath } from 'node:fs/promises';
+import { chmod, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -42,6 +42,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   await chmod(options.dataDir, 0o700);
   const dataDir = await realpath(options.dataDir);
+  // It may lie in a repository, whose Git must not take what changes here for somebody's work.
+  await writeFile(join(dataDir, '.gitignore'), '*\n');
   await refuseSecond(dataDir);
   const closers: (() => Promise<void>)[] = [];
   let closed: Promise<void> | undefined;

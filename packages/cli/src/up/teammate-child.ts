@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createToken } from '@placet/mailbox';
+import { createToken } from '@placet/mailbox/signing';
 import { maxTokenLifetimeMs, PlacetError } from '@placet/protocol';
 import { openKeys, publicKeysFile, teammatePrincipal } from '../connection/local-tokens.ts';
 import { logFileOf } from './service-log.ts';
