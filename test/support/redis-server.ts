@@ -164,7 +164,7 @@ function ping(port: number): Promise<boolean> {
     socket.setTimeout(1000, () => socket.destroy(new Error('no answer')));
     socket.once('error', reject);
     socket.once('data', (data) => {
-      resolve(data.toString().startsWith('+PONG'));
+      resolve(/^(?:\+PONG|-NOAUTH)/.test(data.toString())); // one that asks for a password answers too
       socket.end();
     });
   });
