@@ -58,7 +58,7 @@ export async function git(args: readonly string[], options: GitOptions): Promise
 
 /** Git has no code for it: the text is all there is, and LC_ALL=C keeps it the same. */
 function isLocked(stderr: string): boolean {
-  return /\.lock': File exists|cannot lock ref|could not lock|Unable to create '[^']*\.lock'/.test(stderr);
+  return /\.lock': File exists|could not lock config file/.test(stderr);
 }
 
 function run(args: readonly string[], { cwd, environment, signal, input }: GitOptions): Promise<GitResult> {

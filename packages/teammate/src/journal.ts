@@ -48,19 +48,28 @@ const Settled = z.strictObject({ kind: z.literal('settled'), jti: z.string().min
 const Entry = z.discriminatedUnion('kind', [Intent, Submitted, Applied, Made, Settled]);
 type Entry = z.infer<typeof Entry>;
 
+/** Where an entry stands in the file: its line, in bytes. */
+interface Place {
+  at: number;
+  length: number;
+}
+
 /**
- * What this teammate knows by itself (TM-17): what it submitted, under which decisions it worked, and what it made. One file, one
- * line an entry, each written at once and on disk before the call answers. Several processes of a teammate share it:
- * each reads what the others appended before it answers. A line that a crash cut off is skipped.
+ * What this teammate knows by itself (TM-17): what it submitted, under which decisions it worked, and what it made. One
+ * file, one line an entry, each written at once and on disk before the call answers. Several processes of a teammate
+ * share it: each reads what the others appended before it answers. A line that a crash cut off is skipped. Of plans,
+ * which may wait by the ten thousand, only the places are kept in memory (I7).
  */
 export class Journal implements DecisionJournal {
   readonly #path: string;
   /** The last intent of each session, and the last one that the store acknowledged. */
-  readonly #begun = new Map<SessionId, Intent>();
-  readonly #acknowledged = new Map<SessionId, Intent>();
+  readonly #begun = new Map<SessionId, Place>();
+  readonly #acknowledged = new Map<SessionId, Place>();
+  /** The requests of begun submissions that are not acknowledged yet. */
+  readonly #open = new Map<SessionId, RequestId>();
   readonly #appliedEpoch = new Map<string, number>();
   readonly #settled = new Set<string>();
-  readonly #made = new Map<RequestId, Made>();
+  readonly #made = new Map<RequestId, Place>();
   #readTo = 0;
   #rest = '';
   #file: FileHandle | undefined;
@@ -80,12 +89,12 @@ export class Journal implements DecisionJournal {
 
   /** The last submission that was begun for a session, acknowledged or not. */
   begunIntent(sessionId: SessionId): Promise<Intent | undefined> {
-    return this.#ask(() => this.#begun.get(sessionId));
+    return this.#ask(() => this.#read(Intent, this.#begun.get(sessionId)));
   }
 
   /** The last submission of a session that the store has acknowledged. */
   acknowledgedIntent(sessionId: SessionId): Promise<Intent | undefined> {
-    return this.#ask(() => this.#acknowledged.get(sessionId));
+    return this.#ask(() => this.#read(Intent, this.#acknowledged.get(sessionId)));
   }
 
   async lastIntent(sessionId: SessionId): Promise<RequestId | undefined> {
@@ -106,7 +115,7 @@ export class Journal implements DecisionJournal {
 
   /** What this teammate last made for a request. */
   made(requestId: RequestId): Promise<Made | undefined> {
-    return this.#ask(() => this.#made.get(requestId));
+    return this.#ask(() => this.#read(Made, this.#made.get(requestId)));
   }
 
   /** Says what is about to be submitted. */
@@ -162,31 +171,38 @@ export class Journal implements DecisionJournal {
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, buffer.length, this.#readTo);
       if (bytesRead === 0) return;
+      let at = this.#readTo - this.#rest.length;
       this.#readTo += bytesRead;
       // Everything in the file is ASCII or inside JSON strings, where latin1 would do harm: decode whole lines only.
       const lines = (this.#rest + buffer.toString('latin1', 0, bytesRead)).split('\n');
       this.#rest = lines.pop() ?? '';
-      for (const line of lines) this.#take(Buffer.from(line, 'latin1').toString('utf8'));
+      for (const line of lines) {
+        this.#take(Buffer.from(line, 'latin1').toString('utf8'), { at, length: line.length });
+        at += line.length + 1;
+      }
     }
   }
 
-  #take(line: string): void {
+  #take(line: string, place: Place): void {
     const entry = parseEntry(line);
     if (!entry) return;
     switch (entry.kind) {
       case 'intent':
-        this.#begun.set(entry.sessionId, entry);
+        this.#begun.set(entry.sessionId, place);
+        this.#open.set(entry.sessionId, entry.requestId);
         break;
       case 'submitted': {
         const begun = this.#begun.get(entry.sessionId);
-        if (begun?.requestId === entry.requestId) this.#acknowledged.set(entry.sessionId, begun);
+        if (!begun || this.#open.get(entry.sessionId) !== entry.requestId) break;
+        this.#acknowledged.set(entry.sessionId, begun);
+        this.#open.delete(entry.sessionId);
         break;
       }
       case 'applied':
         this.#appliedEpoch.set(entry.jti, Math.max(entry.epoch, this.#appliedEpoch.get(entry.jti) ?? 0));
         break;
       case 'made':
-        this.#made.set(entry.requestId, entry);
+        this.#made.set(entry.requestId, place);
         break;
       case 'settled':
         this.#settled.add(entry.jti);
@@ -194,11 +210,24 @@ export class Journal implements DecisionJournal {
   }
 
   /** Answers from what every process has written so far. */
-  #ask<Value>(look: () => Value): Promise<Value> {
+  #ask<Value>(look: () => Value | Promise<Value>): Promise<Value> {
     return this.#inTurn(async () => {
       await this.#readOn();
       return look();
     });
+  }
+
+  /** Reads an entry again. @throws Error when it is not there any more: somebody changed the file */
+  async #read<Schema extends z.ZodType>(
+    schema: Schema,
+    place: Place | undefined,
+  ): Promise<z.output<Schema> | undefined> {
+    if (!place) return undefined;
+    const buffer = Buffer.alloc(place.length);
+    await this.#opened().read(buffer, 0, place.length, place.at);
+    const entry = schema.safeParse(parseEntry(buffer.toString('utf8')));
+    if (!entry.success) throw new Error(`the journal ${this.#path} was changed`);
+    return entry.data;
   }
 
   #opened(): FileHandle {

@@ -124,11 +124,12 @@ export class Worktrees {
     await this.#requireCommit(source, commit);
     const ref = `refs/heads/${branch}`;
     const options = this.#in(source.top);
+    const isThere = async () =>
+      (await tryGit(['rev-parse', '--verify', '--quiet', ref], options)).stdout.trim() === commit;
+    if (await isThere()) return;
     const unborn = '0'.repeat(commit.length);
     const made = await tryGit(['update-ref', '-m', 'placet: publish', ref, commit, unborn], options);
-    if (made.code === 0) return;
-    const standing = await tryGit(['rev-parse', '--verify', '--quiet', ref], options);
-    if (standing.stdout.trim() === commit) return;
+    if (made.code === 0 || (await isThere())) return; // somebody else may have been a moment earlier
     throw new Error(`the branch ${branch} cannot be made: ${made.stderr.trim().slice(-300)}`);
   }
 
