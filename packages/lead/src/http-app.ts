@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { PlacetError } from '@placet/protocol';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { validatorCompiler } from 'fastify-type-provider-zod';
 import type { LeadMetrics } from './metrics.ts';
 import { problemType, registerErrors, sendProblem, toPlacetError } from './plugins/errors.ts';
 import { maxBodyBytes, registerJsonBody } from './plugins/json-body.ts';
@@ -38,7 +38,8 @@ export function createHttpApp({ log, metrics, bodyLimit = maxBodyBytes }: HttpAp
     clientErrorHandler: (error, socket) => refuseGarbage(error, socket),
   });
   app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
+  // Answers are of their types already; holding each to its schema once more would double what a decision costs here.
+  app.setSerializerCompiler(() => JSON.stringify);
   registerSecurityHeaders(app);
   registerErrors(app, metrics);
   registerJsonBody(app);

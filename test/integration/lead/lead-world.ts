@@ -8,6 +8,7 @@ import {
   createToken,
   KeyRing,
   type Mailbox,
+  type MailboxOptions,
   type RedisHandle,
   RedisRevocations,
   Revocations,
@@ -30,6 +31,7 @@ export interface WorldOptions {
   redisUrl: string;
   config?: Partial<LeadConfig>;
   storeTimeoutMs?: number;
+  mailbox?: MailboxOptions;
   clock?: Clock;
   /** Keys and revocations; a fresh folder unless given. */
   dataDir?: string;
@@ -91,7 +93,7 @@ export class LeadWorld {
       timeoutMs: options.storeTimeoutMs ?? 2000,
       log,
     });
-    const mailbox = createMailbox(handle);
+    const mailbox = createMailbox(handle, options.mailbox);
     const revocations = await Revocations.open(join(dataDir, 'keys'), {
       store: new RedisRevocations(handle, mailbox.teams),
     });
