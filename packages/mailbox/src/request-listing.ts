@@ -52,6 +52,23 @@ export async function listRequests(
   return { requests, nextCursor: before.slice(1) };
 }
 
+/** How much waits for a team's leads. */
+export interface PendingLoad {
+  count: number;
+  /** The request that has waited longest; undefined where none waits. */
+  oldest: string | undefined;
+}
+
+/** How many requests of a team are pending, and which of them is the oldest. See `RequestStore.pendingLoad`. */
+export async function readPendingLoad(context: StoreContext, team: string): Promise<PendingLoad> {
+  const key = keyOf(team, 'pending');
+  const [count, oldest] = await execAll(
+    'counting pending requests',
+    context.redis.pipeline().zcard(key).zrange(key, '0', '0'),
+  );
+  return { count: Number(count), oldest: Array.isArray(oldest) ? oldest.map(String)[0] : undefined };
+}
+
 interface IndexEntry {
   requestId: string;
   /** Its inbox number. */

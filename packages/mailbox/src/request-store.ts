@@ -18,7 +18,7 @@ import type {
 import type { LeaseResult, Settlement, SubmitResult } from './mailbox-port.ts';
 import { commitDecision, reserveRequest } from './request-deciding.ts';
 import { expireRequest, withdrawRequest } from './request-ending.ts';
-import { type ListQuery, listRequests } from './request-listing.ts';
+import { type ListQuery, listRequests, type PendingLoad, readPendingLoad } from './request-listing.ts';
 import { type RequestName, RequestReader } from './request-reader.ts';
 import { type SubmitCommand, submitRequest } from './request-submitting.ts';
 import { expireOverdue, purgeSettled, wakeSessions } from './request-sweeping.ts';
@@ -70,6 +70,11 @@ export class RequestStore implements DecisionStore {
   /** A page of requests, newest first (WR-33). @throws PlacetError `validation_failed` for a cursor that is none */
   list(team: TeamName, query: ListQuery): Promise<RequestPage> {
     return listRequests(this.#context, this.#reader, team, query);
+  }
+
+  /** How many requests are pending and which has waited longest, for metrics; ends none. */
+  pendingLoad(team: TeamName): Promise<PendingLoad> {
+    return readPendingLoad(this.#context, team);
   }
 
   /** Holds a pending request for 5 s for a decision that is about to be signed (WR-20). Decides nothing. */

@@ -1,4 +1,4 @@
-import { createOwnerProof, DecisionVerifier, ownRequestOf } from '@placet/mailbox';
+import { createLeadMode, createOwnerProof, DecisionVerifier, ownRequestOf } from '@placet/mailbox';
 import { RequestRecord as RecordSchema, type RequestRecord } from '@placet/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis, type TestRedis } from '../../support/redis-server.ts';
@@ -165,6 +165,26 @@ describe('the mode that is granted', () => {
     expect(await granted()).toBe('default');
     expect((await say(token, 'godMode')).status).toBe(400);
     await own.close();
+  });
+
+  it('[IN-6] a mode that stands in the store without the lead’s signature is granted to nobody, and raises an alarm', async () => {
+    const own = await LeadWorld.open({ redisUrl: redis.url });
+    const elsewhere = await LeadWorld.open({ redisUrl: redis.url });
+    const [token, submitter] = [await own.token(), await own.teammateToken()];
+    const by = { mode: 'bypassPermissions' as const, by: 'local:lead' };
+    const forgeries = [
+      'bypassPermissions',
+      await createLeadMode(await elsewhere.keyRing.activeSigner(), { team: own.team, ...by }, Date.now()),
+      await createLeadMode(await own.keyRing.activeSigner(), { team: 'another', ...by }, Date.now()),
+    ];
+    for (const forgery of forgeries) {
+      await own.handle.redis.set(`placet:{${own.team}}:lead:mode`, forgery);
+      const { json } = await own.decide(token, await own.submit(submitter));
+      expect(json.decision.permissionMode).toBe('default');
+    }
+    expect((await own.call('/metrics')).text).toContain('placet_alarms_total{code="lead_mode_unproven"} 3');
+    await own.close();
+    await elsewhere.close();
   });
 
   it('[TM-30] above the ceiling of the team or the job is refused, not lowered', async () => {

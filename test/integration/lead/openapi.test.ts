@@ -85,11 +85,14 @@ describe('the description of the service', () => {
   it('[OP-5] metrics count requests, decisions, refusals, answers', async () => {
     const [teammate, lead] = [await world.teammateToken(), await world.token()];
     const record = await world.submit(teammate);
+    await world.submit(teammate);
     await world.decide(lead, record);
     await world.decide(lead, record, { outcome: 'rejected', feedback: 'no' });
     const { text } = await world.call('/metrics');
-    expect(text).toContain('placet_requests_total{outcome="submitted"} 1');
+    expect(text).toContain('placet_requests_total{outcome="submitted"} 2');
     expect(text).toContain('placet_requests_total{outcome="approved"} 1');
+    expect(text).toContain(`placet_inbox_depth{team="${world.team}"} 1`);
+    expect(text).toMatch(new RegExp(`placet_inbox_oldest_seconds\\{team="${world.team}"\\} 0\\.\\d`));
     expect(text).toContain('placet_decision_seconds_count 1');
     expect(text).toContain('placet_refusals_total{code="already_decided"} 1');
     expect(text).toContain(

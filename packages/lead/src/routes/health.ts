@@ -1,5 +1,6 @@
 import { isPlacetError } from '@placet/protocol';
 import type { LeadContext } from '../lead-context.ts';
+import { measureInboxes } from '../services/measure-inboxes.ts';
 import type { Handlers } from './route.ts';
 
 /** What the service says of itself: keys, health, metrics. */
@@ -24,10 +25,9 @@ export function healthRoutes(
       }
     },
 
-    metrics: async () => ({
-      status: 200,
-      type: metrics.registry.contentType,
-      body: await metrics.registry.metrics(),
-    }),
+    metrics: async () => {
+      await measureInboxes(context);
+      return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() };
+    },
   };
 }
