@@ -39,7 +39,7 @@ export async function implement(
   approval: Approval,
   planFile: PlanFile,
 ): Promise<JobOutcome> {
-  const { port, settings } = run.parts;
+  const { settings } = run.parts;
   const { requestId } = request;
   const claimed = await claim(run, requestId);
   if (claimed) return claimed;
@@ -66,7 +66,6 @@ export async function implement(
     },
   );
   const work: Work = { run, request, approval, planFile, posture };
-  await port.markDelivered(requestId);
   return workIn(work, notices);
 }
 

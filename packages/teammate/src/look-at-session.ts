@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { outcomeText } from '@placet/plan-mode';
+import type { PlanFile } from '@placet/plan-mode';
 import { isPlacetError, type RequestRecord, type TaskRecord } from '@placet/protocol';
-import { checkDecision } from './decision-check.ts';
+import { type CheckedDecision, checkDecision } from './decision-check.ts';
 import { implement, publish } from './implementing-job.ts';
 import { type NextStep, nextStep, replan, type Situation } from './next-step.ts';
 import { keepFeedback, planFileOf } from './plan-place.ts';
@@ -13,6 +13,7 @@ import {
   alarm,
   changeTask,
   endTask,
+  type HeldSession,
   isPassing,
   type JobOutcome,
   reached,
@@ -81,39 +82,37 @@ async function letGo({ port, log, checkpoint }: TeammateParts, kept: KeptLease):
   await checkpoint('session-released', kept.lease.sessionId);
 }
 
-interface Held {
-  sessionId: string;
-  holder: string;
-  kept: KeptLease;
-  resume: boolean;
-}
-
 async function underLease(
   parts: TeammateParts,
-  { sessionId, holder, kept, resume }: Held,
+  {
+    sessionId,
+    holder,
+    kept,
+    resume,
+  }: { sessionId: string; holder: string; kept: KeptLease; resume: boolean },
 ): Promise<JobOutcome> {
   const task = await parts.port.getTask(sessionId);
   if (!task) return { kind: 'ended' };
-  const found = await findSource(task.job, { roots: parts.roots, environment: parts.environment });
-  if (found.kind === 'missing') return { kind: 'delay', ms: laterMs, cause: 'workspace_missing' };
-  const folders = sessionFolders(parts.dataDir, sessionId);
-  const source = found.kind === 'found' ? found.source : ({ kind: 'plain', cwd: folders.root } as const);
-  const run: SessionRun = { parts, sessionId, holder, kept, folders, task, source };
-  const situation = await situationOf(run, resume);
+  const held: HeldSession = { parts, sessionId, holder, kept, task };
+  const situation = await situationOf(held, resume);
   const step = nextStep(situation);
-  if (step.kind === 'rest' || step.kind === 'end') return takeStep(run, situation, step);
-  if (!parts.profiles.find(task.job.agent)) return endTask(run, 'failed', 'unknown_agent');
+  if (step.kind === 'rest') return { kind: 'ended' };
+  if (step.kind === 'end') return endTask(held, step.phase, step.reason);
+  if (!parts.profiles.find(task.job.agent)) return endTask(held, 'failed', 'unknown_agent');
+  const { roots, environment, sources: known } = parts;
+  const found = await findSource(task.job, { roots, environment, known });
+  if (found.kind === 'missing') return { kind: 'delay', ms: laterMs, cause: 'workspace_missing' };
   if (found.kind === 'refused') {
-    await alarm(run, 'workspace_refused', found.detail);
-    return endTask(run, 'failed', 'workspace_refused');
+    await alarm(held, 'workspace_refused', found.detail);
+    return endTask(held, 'failed', 'workspace_refused');
   }
+  const folders = sessionFolders(parts.dataDir, sessionId);
   await makeSessionFolders(folders);
-  return takeStep(run, situation, step);
+  return takeStep({ ...held, folders, source: found.source }, situation, step);
 }
 
-async function situationOf(run: SessionRun, resume: boolean): Promise<Situation> {
-  const { port, journal, settings } = run.parts;
-  const { task, sessionId } = run;
+async function situationOf({ parts, task, sessionId }: HeldSession, resume: boolean): Promise<Situation> {
+  const { port, journal, settings } = parts;
   const request = task.requestId === undefined ? undefined : await port.getRequest(task.requestId);
   const intent = (await journal.begunIntent(sessionId)) ?? task.intent;
   const isLatest = intent !== undefined && intent.requestId === request?.requestId;
@@ -152,17 +151,29 @@ async function decide(run: SessionRun, situation: Situation, request: RequestRec
   const planFile = await planFileOf(run);
   const checked = await checkDecision(run, planFile, request);
   if (checked.kind === 'later') {
-    log.warn(
-      { sessionId: run.sessionId, requestId: request.requestId },
-      `the decision cannot be checked now: ${checked.detail}`,
-    );
+    const fields = { sessionId: run.sessionId, requestId: request.requestId };
+    log.warn(fields, `the decision cannot be checked now: ${checked.detail}`);
     return { kind: 'delay', ms: laterMs, cause: 'keys_unreachable' };
   }
   if (checked.kind === 'void') return stayPlanning(run, request, checked);
   await reached(run, 'decision-verified');
   await port.markDelivered(request.requestId);
-  await acknowledgeInbox(run);
   await reached(run, 'decision-delivered');
+  const read = acknowledgeInbox(run); // beside the work: it must not wait for this
+  try {
+    return await follow(run, situation, request, checked, planFile);
+  } finally {
+    await read;
+  }
+}
+
+async function follow(
+  run: SessionRun,
+  situation: Situation,
+  request: RequestRecord,
+  checked: CheckedDecision & { kind: 'approved' | 'rejected' | 'teleport' },
+  planFile: PlanFile,
+): Promise<JobOutcome> {
   switch (checked.kind) {
     case 'approved':
       return implement(run, request, checked, planFile);
@@ -171,11 +182,8 @@ async function decide(run: SessionRun, situation: Situation, request: RequestRec
     case 'rejected': {
       await keepFeedback(run, request.revision, checked.feedback);
       await reached(run, 'rejection-recorded');
-      const rejected = await planFile.load().catch(() => undefined);
-      log.info(
-        { sessionId: run.sessionId, requestId: request.requestId },
-        firstLine(outcomeText({ ...checked, plan: rejected?.text ?? '' })),
-      );
+      const fields = { sessionId: run.sessionId, requestId: request.requestId, revision: request.revision };
+      run.parts.log.info(fields, 'the plan was rejected and is made again');
       return takeStep(run, situation, replan(situation, request));
     }
   }
@@ -210,8 +218,4 @@ async function acknowledgeInbox({ parts: { port, log }, sessionId }: SessionRun)
     if (!isPlacetError(thrown)) throw thrown;
     log.debug({ sessionId, code: thrown.code }, 'the inbox was not read');
   }
-}
-
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? '';
 }

@@ -33,6 +33,8 @@ export interface TeammateParts {
   dataDir: string;
   /** Real paths of the folders below which tasks may work. */
   roots: readonly string[];
+  /** Repositories that this process has found before. */
+  sources: Map<string, Source>;
   /** What Git and agents get of the environment. */
   environment: Readonly<Record<string, string>>;
   clock: Clock;
@@ -43,15 +45,19 @@ export interface TeammateParts {
 }
 
 /** A session while this process holds it. */
-export interface SessionRun {
+export interface HeldSession {
   parts: TeammateParts;
   sessionId: string;
   /** This attempt's name as the store knows it. */
   holder: string;
   kept: KeptLease;
-  folders: SessionFolders;
   /** The task as it was read under the lease. */
   task: TaskRecord;
+}
+
+/** A held session that is worked on: its workspace is on this machine. */
+export interface SessionRun extends HeldSession {
+  folders: SessionFolders;
   source: Source;
 }
 
@@ -69,12 +75,12 @@ export type JobOutcome =
     };
 
 /** The lease of the session in hand. */
-export function leaseOf(run: SessionRun): SessionLease {
+export function leaseOf(run: HeldSession): SessionLease {
   return run.kept.lease;
 }
 
 /** Names a step that is done (TM-8). */
-export async function reached(run: SessionRun, name: Parameters<OnCheckpoint>[0]): Promise<void> {
+export async function reached(run: HeldSession, name: Parameters<OnCheckpoint>[0]): Promise<void> {
   await run.parts.checkpoint(name, run.sessionId);
 }
 
@@ -85,7 +91,7 @@ export class SessionLost extends Error {
 
 /** Changes the task's record. @throws SessionLost when another process has the session */
 export async function changeTask(
-  run: SessionRun,
+  run: HeldSession,
   change: Parameters<MailboxPort['changeTask']>[1],
 ): Promise<void> {
   if (!(await run.parts.port.changeTask(leaseOf(run), change)))
@@ -100,7 +106,7 @@ export async function changeTask(
 
 /** Ends a task in a phase that is over. */
 export async function endTask(
-  run: SessionRun,
+  run: HeldSession,
   phase: 'done' | 'failed' | 'withdrawn' | 'teleported',
   reason?: string,
 ): Promise<JobOutcome> {
@@ -125,7 +131,7 @@ type SessionEvent = TeamEventBody extends infer Body
  * in the record.
  */
 export async function reportQuietly(
-  run: SessionRun,
+  run: HeldSession,
   event: SessionEvent & { type: TeamEventBody['type'] },
 ): Promise<void> {
   const { port, log } = run.parts;
@@ -138,7 +144,7 @@ export async function reportQuietly(
 
 /** Tells the lead of something that should not be (I8): an event and a log line, no plan and no feedback. */
 export async function alarm(
-  run: SessionRun,
+  run: HeldSession,
   code: string,
   detail: string,
   request?: RequestRecord,

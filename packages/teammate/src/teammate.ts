@@ -141,6 +141,7 @@ class TeammateProcess implements Teammate {
       settings,
       dataDir,
       roots,
+      sources: new Map(),
       environment,
       clock,
       log,

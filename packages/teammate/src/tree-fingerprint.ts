@@ -28,13 +28,17 @@ export async function fingerprint(
   if (gitFolder === undefined) return treeDigest(root);
   const options = { cwd: root, environment };
   const pointer = await readFile(join(root, '.git'), 'utf8').catch(() => 'missing');
+  const status = [
+    '--porcelain=v2',
+    '--branch',
+    '-z',
+    '--untracked-files=all',
+    '--ignored=matching',
+    '--no-renames',
+  ];
   const parts = await Promise.all([
-    git(['rev-parse', 'HEAD', '--abbrev-ref', 'HEAD'], options),
+    git(['status', ...status], options),
     git(['ls-files', '--stage', '-v', '-z'], options),
-    git(
-      ['status', '--porcelain=v2', '-z', '--untracked-files=all', '--ignored=matching', '--no-renames'],
-      options,
-    ),
     gitSettingsOf(gitFolder),
   ]);
   return digestOfText([pointer, ...parts].join('\0\0'));

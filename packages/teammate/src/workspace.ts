@@ -1,5 +1,5 @@
 import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { digestOfText, type Job, type Workspace } from '@placet/protocol';
 import { type GitOptions, git, tryGit } from './git.ts';
 import { treeDigest } from './tree-fingerprint.ts';
@@ -12,7 +12,6 @@ export type Source =
       top: string /** `cwd` below `top`, empty for `top` itself. */;
       prefix: string;
       gitFolder: string;
-      head: string;
     }
   | { kind: 'plain'; cwd: string };
 
@@ -29,6 +28,8 @@ export interface SourceOptions {
   /** Real paths of the folders below which tasks may work. */
   roots: readonly string[];
   environment: Readonly<Record<string, string>>;
+  /** Repositories that were found before, by folder: asking Git costs milliseconds, and each wake-up asks. */
+  known?: Map<string, Source> | undefined;
 }
 
 /** Makes the configured roots real paths; one that does not exist counts for nothing. */
@@ -41,7 +42,10 @@ export async function realRoots(roots: readonly string[]): Promise<string[]> {
  * Finds a job's folder: untrusted, so its real path, links resolved, must lie below a configured root (TM-2).
  * A repository that begins above the root counts as no Git: its other folders are nobody's business here.
  */
-export async function findSource(job: Job, { roots, environment }: SourceOptions): Promise<SourceResult> {
+export async function findSource(
+  job: Job,
+  { roots, environment, known }: SourceOptions,
+): Promise<SourceResult> {
   if (!isAbsolute(job.cwd)) return { kind: 'refused', detail: 'the folder is not an absolute path' };
   const cwd = await realpath(job.cwd).catch(() => undefined);
   if (cwd === undefined) {
@@ -54,7 +58,27 @@ export async function findSource(job: Job, { roots, environment }: SourceOptions
   if (!roots.some((root) => isInside(cwd, root)))
     return { kind: 'refused', detail: 'the folder is not below a configured root' };
   if (!(await stat(cwd)).isDirectory()) return { kind: 'refused', detail: 'it is not a folder' };
-  return sourceOf(cwd, { cwd, environment });
+  const before = known?.get(cwd);
+  if (before?.kind === 'git' && (await isStillThere(before))) return { kind: 'found', source: before };
+  if (!(await isBelowGit(cwd))) return { kind: 'found', source: { kind: 'plain', cwd } };
+  const result = await sourceOf(cwd, { cwd, environment });
+  if (result.kind === 'found') known?.set(cwd, result.source);
+  return result;
+}
+
+/** Whether a repository that was found before still begins where it did. */
+async function isStillThere({ top, gitFolder }: { top: string; gitFolder: string }): Promise<boolean> {
+  const found = await Promise.allSettled([stat(join(top, '.git')), stat(join(gitFolder, 'HEAD'))]);
+  return found.every(({ status }) => status === 'fulfilled');
+}
+
+/** Whether Git would find a repository from here: where no folder above holds one, it need not be asked. */
+async function isBelowGit(cwd: string): Promise<boolean> {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (await stat(join(folder, '.git')).catch(() => undefined)) return true;
+    if (await stat(join(folder, 'HEAD')).catch(() => undefined)) return true; // perhaps a bare one: Git knows
+    if (folder === dirname(folder)) return false;
+  }
 }
 
 async function sourceOf(cwd: string, options: GitOptions): Promise<SourceResult> {
@@ -77,9 +101,16 @@ async function sourceOf(cwd: string, options: GitOptions): Promise<SourceResult>
       top: await realpath(top),
       prefix: prefix.replace(/\/$/, ''),
       gitFolder: await realpath(resolve(cwd, gitFolder)),
-      head: head.stdout.trim(),
     },
   };
+}
+
+/** The commit that is checked out in a repository. */
+export async function headOf(
+  { top }: { top: string },
+  environment: Readonly<Record<string, string>>,
+): Promise<string> {
+  return (await git(['rev-parse', '--verify', '--quiet', 'HEAD^{commit}'], { cwd: top, environment })).trim();
 }
 
 /**
@@ -95,9 +126,10 @@ export async function captureWorkspace(
   if (source.kind === 'plain') return { ...about, dirty: await treeDigest(source.cwd) };
   const options = { cwd: source.top, environment };
   const status = await git(['status', '--porcelain=v2', '-z', '--untracked-files=all'], options);
-  if (status === '') return { ...about, head: source.head };
+  const head = await headOf(source, environment);
+  if (status === '') return { ...about, head };
   const changed = await git(['diff', '--no-ext-diff', '--no-textconv', '--binary', 'HEAD'], options);
-  return { ...about, head: source.head, dirty: digestOfText(`${status}\0${changed}`) };
+  return { ...about, head, dirty: digestOfText(`${status}\0${changed}`) };
 }
 
 /** Whether two captures differ, and in what; for people. */

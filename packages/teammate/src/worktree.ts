@@ -2,7 +2,7 @@ import { cp, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promi
 import { basename, dirname, join, resolve } from 'node:path';
 import { digestOfText, PlacetError, type SessionId } from '@placet/protocol';
 import { type GitOptions, git, tryGit } from './git.ts';
-import { foldersOf, isInside, type Source, workFolder } from './workspace.ts';
+import { foldersOf, headOf, isInside, type Source, workFolder } from './workspace.ts';
 
 /** A tree of one session and epoch (TM-16): nothing of another one is ever in it. */
 export interface Tree {
@@ -61,7 +61,7 @@ export class Worktrees {
       });
       return { source, root, cwd: root, base: undefined };
     }
-    const commit = base ?? source.head;
+    const commit = base ?? (await headOf(source, this.#environment));
     await this.#requireCommit(source, commit);
     await git(['worktree', 'add', '--quiet', '--force', '--detach', root, commit], this.#in(source.top));
     return {
