@@ -185,13 +185,10 @@ function expiredUnapplied(record: RequestRecord): PlacetError {
   });
 }
 
-/** @throws PlacetError `not_found`, also for another teammate's request */
-async function ownParts(
-  reader: RequestReader,
-  { team, teammate, requestId }: RequestName,
-): Promise<StoredParts> {
-  const parts = await reader.parts(team, requestId);
-  if (parts?.teammate !== teammate) throw notFound(requestId);
+/** @throws PlacetError `not_found`, also for another teammate's request: its key is another */
+async function ownParts(reader: RequestReader, name: RequestName): Promise<StoredParts> {
+  const parts = await reader.stored(name);
+  if (!parts) throw notFound(name.requestId);
   return parts;
 }
 

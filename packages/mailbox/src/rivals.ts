@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { PlacetError } from '@placet/protocol';
 
+/** How often a step is repeated at once because rivals went on: each time one of them is through. */
+const maxOvertakings = 1000;
+
 /**
  * Repeats a step for as long as someone holds what it needs: `step` answers for how long that is at most, in
- * milliseconds, or undefined when it is through.
- * @throws PlacetError `store_unavailable` when that takes longer than `waitMs`
+ * milliseconds; 0 when a rival overtook it and it is to be repeated at once; undefined when it is through.
+ * @throws PlacetError `store_unavailable` when it is held for longer than `waitMs`
  * @throws the signal's reason when it aborts
  */
 export async function retryWhileHeld(
@@ -13,8 +16,13 @@ export async function retryWhileHeld(
   step: () => Promise<number | undefined>,
 ): Promise<void> {
   const giveUpAt = performance.now() + waitMs;
+  let overtakings = 0;
   for (let heldMs = await step(); heldMs !== undefined; heldMs = await step()) {
     signal?.throwIfAborted();
+    if (heldMs === 0 && overtakings < maxOvertakings) {
+      overtakings += 1;
+      continue;
+    }
     if (performance.now() > giveUpAt) {
       throw new PlacetError(
         'store_unavailable',

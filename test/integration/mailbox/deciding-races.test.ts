@@ -7,6 +7,7 @@ import { eventually } from '../../support/eventually.ts';
 import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import {
   commitOf,
+  contentOf,
   decide,
   entriesOf,
   failureOf,
@@ -197,6 +198,40 @@ describe('many at once', () => {
     const told = (await entriesOf(world, keyOf(world.team, 'inbox', teammate))).map(({ r }) => r);
     for (const record of ended) expect(told.filter((id) => id === record.requestId)).toHaveLength(1);
     await other.close();
+  });
+
+  it('[WR-20] a withdrawal ends what is pending, again and again with the same answer', async () => {
+    const record = await submit(world);
+    const withdrawn = await world.mailbox.requests.withdraw(nameOf(record));
+    const before = await contentOf(world);
+
+    expect(withdrawn).toEqual({ ...record, state: 'withdrawn' });
+    expect(await world.mailbox.requests.withdraw(nameOf(record))).toEqual(withdrawn);
+    expect(await contentOf(world)).toEqual(before);
+    expect(await entriesOf(world, keyOf(world.team, 'outbox'))).toMatchObject([{ r: record.requestId }]);
+  });
+
+  it.each(['native', 'foreign-1'])(
+    '[TM-10] a withdrawal by another teammate finds no request (%s)',
+    async (kind) => {
+      const record = await submit(world, kind === 'native' ? {} : { requestId: kind });
+      for (const name of [
+        { ...nameOf(record), teammate: 'worker-2' },
+        { ...nameOf(record), requestId: 'unknown' },
+      ]) {
+        expect((await failureOf(world.mailbox.requests.withdraw(name))).code).toBe('not_found');
+      }
+      expect((await recordOf(world, record)).state).toBe('pending');
+    },
+  );
+
+  it('[WR-24] a deadline ends nothing before its time', async () => {
+    const record = await submit(world);
+    const { requests } = world.mailbox;
+    expect(await requests.expire(world.team, record.requestId)).toBe('early');
+    expect(await requests.expire(world.team, 'unknown')).toBe('absent');
+    expect(await requests.expireDue(world.team, 10)).toBe(0);
+    expect(await recordOf(world, record)).toEqual(record);
   });
 
   it('[WR-24] a deadline of a second ends what nobody decided, without a sweep', async () => {

@@ -13,7 +13,6 @@ import {
   passDeadline,
   recordOf,
   reserve,
-  rivalOf,
   type StoreWorld,
   submissionOf,
   submit,
@@ -103,19 +102,15 @@ describe('submitting again', () => {
     ]);
   });
 
-  it('[WR-23] leaves one pending request of fifty that a session submits at once', async () => {
-    const patient = await rivalOf(world, server.url);
+  it('[WR-23] leaves one pending request of twenty that a session submits at once', async () => {
     const sessionId = newSessionId();
-    const plans = Array.from({ length: 50 }, (_, place) => `plan ${place}`);
-    const records = await Promise.all(
-      plans.map((planContent) => submit(patient, { sessionId, planContent })),
-    );
-    await patient.close();
+    const plans = Array.from({ length: 20 }, (_, place) => `plan ${place}`);
+    const records = await Promise.all(plans.map((planContent) => submit(world, { sessionId, planContent })));
     const states = await Promise.all(records.map(async (record) => (await recordOf(world, record)).state));
 
     expect(states.filter((state) => state === 'pending')).toHaveLength(1);
-    expect(states.filter((state) => state === 'superseded')).toHaveLength(49);
-    expect((await numbersOf(world, 'events')).ids).toEqual(gapless(99));
+    expect(states.filter((state) => state === 'superseded')).toHaveLength(19);
+    expect((await numbersOf(world, 'events')).ids).toEqual(gapless(39));
   });
 
   it('[WR-20] waits while its predecessor is held for a decision', async () => {

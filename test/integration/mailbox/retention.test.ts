@@ -169,4 +169,20 @@ describe('retention', () => {
     expect(await mailbox.tasks.get(running)).toMatchObject({ phase: 'awaiting_approval' });
     expect((await mailbox.tasks.get(running))?.requestId).toBeUndefined();
   });
+
+  it('[TM-42] keeps a task that ended without a request and was resumed', async () => {
+    const { team, mailbox } = world;
+    const name = { team, teammate, sessionId: newSessionId() };
+    await mailbox.tasks.open(name, { task: 't', team, cwd: '/src', agent: 'codemod' });
+    const result = await mailbox.tasks.hold(name, 'h', 60_000);
+    if (result.kind !== 'held') throw new Error('not held');
+    await mailbox.tasks.change(name, result.lease, { phase: 'failed', reason: 'plan_required' });
+    await mailbox.tasks.change(name, result.lease, { phase: 'planning' });
+    await mailbox.tasks.release(name, result.lease);
+    await eventually(async () => {
+      await forgetful.mailbox.requests.purge(team, 100);
+      return (await world.handle.redis.zcard(keyOf(team, 'endedTasks'))) === 0;
+    });
+    expect(await mailbox.tasks.get(name)).toMatchObject({ phase: 'planning' });
+  });
 });

@@ -144,6 +144,13 @@ describe('claiming', () => {
     expect([error.code, error.current?.supersededBy]).toEqual(['superseded', next.requestId]);
   });
 
+  it('[I1] is refused for what is not the latest request of its session, whatever else the store says', async () => {
+    const record = await approved();
+    await world.handle.redis.hset(keyOf(world.team, 'session', teammate, record.sessionId), 'rq', '=another');
+    const error = await failureOf(claim(record));
+    expect([error.code, error.current?.supersededBy]).toEqual(['superseded', 'another']);
+  });
+
   it('[WR-28] is refused after notAfter: the approval is expired_unapplied, visible and void', async () => {
     const record = await approved({ notAfterMs: -1 });
     const error = await failureOf(claim(record));
