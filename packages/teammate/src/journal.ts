@@ -120,7 +120,7 @@ export class Journal implements DecisionJournal {
 
   /** Says what is about to be submitted. */
   async submitting(intent: Omit<Intent, 'kind'>): Promise<void> {
-    await this.#append({ kind: 'intent', ...intent });
+    await this.#append({ ...intent, kind: 'intent' });
   }
 
   /** Says that the store has it: what was submitted for the session before is void from now on. */
