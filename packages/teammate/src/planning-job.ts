@@ -99,6 +99,7 @@ async function submit(
 ): Promise<JobOutcome> {
   const { journal, log } = run.parts;
   const { kind: _kind, ...begun } = intent;
+  const before = await journal.acknowledgedIntent(run.sessionId);
   await journal.submitting(begun);
   await reached(run, 'intent-journaled');
   await changeTask(run, {
@@ -110,12 +111,9 @@ async function submit(
   if (sent.kind === 'refused') return endRefusedPlan(run, sent.error);
   await reached(run, 'plan-submitted');
   const { record, kind } = sent.result;
-  // The approval of this very plan stands, under its old ID: that is the last intent then (WR-25).
-  if (record.requestId !== intent.requestId)
-    await journal.submitting({ ...begun, requestId: record.requestId, revision: record.revision });
+  if (kind === 'standing') return goOnUnderStanding(run, record, begun, before);
   await journal.submitted(run.sessionId, record.requestId);
   await reached(run, 'submission-journaled');
-  if (kind === 'standing') return { kind: 'again' };
   await changeTask(run, { phase: 'awaiting_approval' });
   log.info(
     { sessionId: run.sessionId, requestId: record.requestId, revision: record.revision },
@@ -123,6 +121,32 @@ async function submit(
   );
   await reached(run, 'awaiting-recorded');
   return { kind: 'ended' };
+}
+
+/**
+ * An approval of this very plan stands under its old ID (WR-25), which is the last intent again: if it was before, or if
+ * this host knows of none. Anything else is a store that was rolled back (TM-17).
+ */
+async function goOnUnderStanding(
+  run: SessionRun,
+  record: RequestRecord,
+  begun: Omit<Intent, 'kind'>,
+  before: Intent | undefined,
+): Promise<JobOutcome> {
+  const { requestId, revision } = record;
+  if (before && before.requestId !== requestId) {
+    await alarm(
+      run,
+      'decision_invalid',
+      'an approval stands that is not of the last plan submitted here',
+      record,
+    );
+    await changeTask(run, { phase: 'planning', reason: 'decision_invalid' });
+    return { kind: 'ended' };
+  }
+  await run.parts.journal.submitting({ ...begun, ...before, requestId, revision });
+  await run.parts.journal.submitted(run.sessionId, requestId);
+  return { kind: 'again' };
 }
 
 async function planIn(
