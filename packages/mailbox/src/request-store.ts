@@ -147,7 +147,10 @@ export class RequestStore implements DecisionStore {
     return wakeSessions(this.#context, this.#reader, team, limit, fence);
   }
 
-  /** Deletes what was settled longer ago than the retention, at most `limit`; answers how many (TM-42, ST-9). */
+  /**
+   * Deletes what was settled longer ago than the retention, at most `limit` requests and as many tasks; answers how
+   * many (TM-42, ST-9). Takes events of that age away too.
+   */
   purge(team: TeamName, limit: number, fence?: DutyFence): Promise<number> {
     return purgeSettled(this.#context, this.#reader, team, limit, fence);
   }

@@ -12,6 +12,10 @@ const foreignTombstoneMs = 365 * 24 * 60 * 60 * 1000;
 /** The longest pause between two wake-ups of a session that does not go on. */
 const maxWakePauseMs = 60 * 60 * 1000;
 
+/** How many events are looked at in one step, and in how many steps of one purge. */
+const trimPiece = 500;
+const maxTrimPieces = 20;
+
 /** Ends pending requests whose deadline has passed. See `RequestStore.expireDue`. */
 export async function expireOverdue(
   context: StoreContext,
@@ -82,6 +86,7 @@ export async function purgeSettled(
     const parts = await reader.stored({ team, teammate, requestId });
     return purgeRequest(context, { team, teammate, requestId, parts, beforeMs, fence });
   });
+  await trimEvents(context, { team, beforeMs, fence });
   const tasksPurged = await sweep(tasks, (member) => purgeTask(context, { team, member, beforeMs, fence }));
   return purged + tasksPurged;
 }
@@ -128,6 +133,16 @@ async function purgeRequest(
   const args = [...what, digest, approved, fenceEpoch(fence)];
   const reply = await runTeamScript(context, team, 'purge-request', keys, args);
   return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
+}
+
+/** Takes old events away, some at a time, until none is left or the duty is another's. */
+async function trimEvents(context: StoreContext, { team, beforeMs, fence }: Purge): Promise<void> {
+  const keys = [keyOf(team, 'events'), fenceKey(team, fence)];
+  for (let pieces = 0; pieces < maxTrimPieces; pieces += 1) {
+    const args = [beforeMs, trimPiece, fenceEpoch(fence)];
+    const reply = await runScript(context.redis, 'trim-events', keys, args);
+    if (reply.word !== 'trimmed' || reply.number(0) < trimPiece) return;
+  }
 }
 
 async function purgeTask(

@@ -83,14 +83,18 @@ describe('retention', () => {
     const claimed = await submit(world);
     await decide(world, claimed);
     await world.mailbox.requests.claim(nameOf(claimed), 'h', 60_000);
-    const before = await contentOf(world);
+    const content = async () => {
+      const { [keyOf(world.team, 'events')]: _, ...others } = await contentOf(world);
+      return others;
+    };
+    const before = await content();
     await eventually(async () => {
       const [seconds = 0, micros = 0] = (await world.handle.redis.time()).map(Number);
       return seconds * 1000 + micros / 1000 > Date.parse(claimed.submittedAt) + 20;
     });
 
     expect(await forgetful.mailbox.requests.purge(world.team, 100)).toBe(0);
-    expect(await contentOf(world)).toEqual(before);
+    expect(await content()).toEqual(before);
     for (const record of [pending, approved, claimed]) await recordOf(world, record);
   });
 
@@ -184,5 +188,22 @@ describe('retention', () => {
       return (await world.handle.redis.zcard(keyOf(team, 'endedTasks'))) === 0;
     });
     expect(await mailbox.tasks.get(name)).toMatchObject({ phase: 'planning' });
+  });
+
+  it('[TM-42] [ST-6] takes old events away, and tells a reader that was there to start anew', async () => {
+    const record = await submit(world);
+    await decide(world, record, { outcome: 'rejected' });
+    const events = keyOf(world.team, 'events');
+    await eventually(async () => {
+      await forgetful.mailbox.requests.purge(world.team, 100);
+      return (await world.handle.redis.xlen(events)) === 0;
+    });
+    await submit(world);
+    await world.mailbox.requests.purge(world.team, 100);
+
+    const { events: left } = await world.mailbox.events.read(world.team, undefined, 10);
+    expect(left.map(({ id, type }) => [id, type])).toEqual([['3-0', 'plan:proposed']]);
+    expect((await world.mailbox.events.read(world.team, '1-0', 10)).reset).toBe(true);
+    expect((await world.mailbox.events.read(world.team, '2-0', 10)).reset).toBe(false);
   });
 });
