@@ -46,6 +46,19 @@ describe('the connection to Redis', () => {
     await server.restart();
   });
 
+  it('[WR-30] a command fails at once while a connection is being made', async () => {
+    server.pause(); // the system still accepts connections, but nobody answers
+    try {
+      const handle = connect();
+      await eventually(() => handle.redis.status === 'connect');
+      const at = performance.now();
+      await expect(handle.redis.get('x')).rejects.toThrow();
+      expect(performance.now() - at).toBeLessThan(500);
+    } finally {
+      server.resume();
+    }
+  });
+
   it('[WR-30] a command ends within its deadline when Redis hangs, and the connection works afterwards', async () => {
     const handle = connect({ timeoutMs: 200 });
     await handle.ready();
@@ -65,7 +78,9 @@ describe('the connection to Redis', () => {
     const inFlight = handle.redis.incr('n');
     const failed = expect(inFlight).rejects.toThrow();
     await server.kill9();
+    const at = performance.now();
     await failed;
+    expect(performance.now() - at).toBeLessThan(1000);
     await server.restart();
     await handle.ready();
     expect(await handle.redis.get('n')).toBe('0');
@@ -80,7 +95,9 @@ describe('the connection to Redis', () => {
     const failed = expect(reading).rejects.toThrow();
     await eventually(async () => String(await handle.redis.client('LIST')).includes('cmd=xread'));
     await server.kill9();
+    const at = performance.now();
     await failed;
+    expect(performance.now() - at).toBeLessThan(1000);
     await server.restart();
   });
 
