@@ -1,6 +1,8 @@
-import { cp, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { digestOfText, PlacetError, type SessionId } from '@placet/protocol';
+import { copyTree } from './copy-tree.ts';
 import { type GitOptions, git, tryGit } from './git.ts';
 import { foldersOf, headOf, isInside, type Source, workFolder } from './workspace.ts';
 
@@ -31,6 +33,7 @@ export interface Made {
   changed: boolean;
 }
 
+const addAttempts = 50;
 const author = { name: 'Placet teammate', email: 'teammate@placet.invalid' };
 
 /** Makes, keeps and throws away the trees that agents work in. Safe beside other processes on the same repository. */
@@ -53,17 +56,12 @@ export class Worktrees {
     const root = join(name.folder, treeName(name));
     await this.#discard(source, root);
     if (source.kind === 'plain') {
-      await cp(source.cwd, root, {
-        recursive: true,
-        verbatimSymlinks: true,
-        preserveTimestamps: true,
-        filter: (path) => !isInside(path, this.#dataDir) && !isInside(path, root),
-      });
+      await copyTree(source.cwd, root, (path) => isInside(path, this.#dataDir));
       return { source, root, cwd: root, base: undefined };
     }
     const commit = base ?? (await headOf(source, this.#environment));
     await this.#requireCommit(source, commit);
-    await git(['worktree', 'add', '--quiet', '--force', '--detach', root, commit], this.#in(source.top));
+    await this.#addWorktree(source, root, commit);
     return {
       source,
       root: await realpath(root),
@@ -145,12 +143,26 @@ export class Worktrees {
     for (const name of names) if (name !== kept) await this.#discard(source, join(folder, name));
   }
 
+  /** Git stumbles over a worktree that another process is just making, before it has made anything itself. */
+  async #addWorktree(source: Source & { kind: 'git' }, root: string, commit: string): Promise<void> {
+    const args = ['worktree', 'add', '--quiet', '--force', '--detach', root, commit];
+    for (let attempt = 1; ; attempt += 1) {
+      const { code, stderr } = await tryGit(args, this.#in(source.top));
+      if (code === 0) return;
+      if (attempt === addAttempts || !/failed to read .*commondir/.test(stderr))
+        throw new Error(`the worktree ${root} cannot be made: ${stderr.trim().slice(-500)}`);
+      await this.#discard(source, root);
+      await pause(10 + Math.random() * 40);
+    }
+  }
+
   async #publishCopy(branch: string, tree: Tree | undefined): Promise<void> {
     const target = join(this.#dataDir, 'results', ...branch.split('/'));
     if (await isFolder(target)) return;
     if (!tree)
       throw new PlacetError('workspace_missing', 'the copy that was worked on is not on this machine');
-    await cp(tree.root, `${target}.part`, { recursive: true, verbatimSymlinks: true, force: true });
+    await rm(`${target}.part`, { recursive: true, force: true });
+    await copyTree(tree.root, `${target}.part`, () => false);
     await rename(`${target}.part`, target);
   }
 
