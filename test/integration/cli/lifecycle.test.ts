@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -21,6 +21,9 @@ beforeEach(() => {
   folder = temporaryFolder();
   data = join(folder.path, 'data');
 });
+// Each starts several services, one after the other.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
 afterEach(async () => {
   for (const { pid } of processesOf(folder.path)) process.kill(pid, 'SIGKILL');
   await nothingLeft();

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { ended, errorOf, jsonOf, placet, spawnPlacet, temporaryFolder } from '../../support/placet.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -82,17 +85,20 @@ describe('where the service is', () => {
     expect(errorOf(ran).detail).toContain('PLACET_TOKEN');
   });
 
-  it('[WR-42] a run file that a killed process left leads nobody anywhere', async () => {
-    const run = {
-      v: 1,
-      pid: 1,
-      startedAt: 'long ago',
-      url: 'http://127.0.0.1:9',
-      redisUrl: 'redis://x',
-      team: 'main',
-    };
-    write('.placet/run.json', { ...run, dataDir: join(folder.path, '.placet') });
-    expect((await placet(['inbox'], { cwd: folder.path })).code).toBe(8);
+  it('[WR-42] a run file that a killed process left leads no token to whoever has the port now', async () => {
+    let calls = 0;
+    const stranger = createServer((_request, response) => {
+      calls += 1;
+      response.end('{}');
+    });
+    await once(stranger.listen(0, '127.0.0.1'), 'listening');
+    const address = z.object({ port: z.number() }).parse(stranger.address());
+    const url = `http://127.0.0.1:${address.port}`;
+    const left = { v: 1, pid: process.pid, startedAt: 'long ago', url, redisUrl: 'redis://x', team: 'main' };
+    write('.placet/run.json', { ...left, dataDir: join(folder.path, '.placet') });
+    const { code } = await run(['inbox']);
+    stranger.close();
+    expect({ code, calls }).toEqual({ code: 8, calls: 0 });
   });
 });
 
