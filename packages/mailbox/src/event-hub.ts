@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestId, RequestRecord, TeamEvent, TeamName } from '@placet/protocol';
-import { fromTimestamp, isTerminal, PlacetError } from '@placet/protocol';
+import { fromTimestamp, isPlacetError, isTerminal, PlacetError } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { type EventLog, eventOfEntry } from './event-log.ts';
 import { keyOf } from './keys.ts';
@@ -36,6 +37,8 @@ export interface EventHubOptions {
 }
 
 const pageSize = 200;
+/** How soon to try again while the store is away, should nobody tell that it is back. */
+const retryMs = 1000;
 
 /** One blocking reader of a process, which feeds everyone there who follows events or waits for requests (ST-6). */
 export class EventHub {
@@ -44,6 +47,7 @@ export class EventHub {
   readonly #feeds = new Map<string, { team: TeamName; feed: TeamFeed }>();
   readonly #reader: StreamReader;
   readonly #closing = new AbortController();
+  readonly #reads = new Map<string, Promise<RequestRecord | undefined>>();
   #waiters = 0;
 
   constructor(options: EventHubOptions) {
@@ -88,6 +92,10 @@ export class EventHub {
       while (!signal.aborted && !this.#closing.signal.aborted) {
         const changed = feed.change(); // registered before reading: nothing falls between
         const events = feed.since(position) ?? (await this.#readLog(team, position));
+        if (events === undefined) {
+          await waitUntil(changed, [signal, this.#closing.signal], retryMs);
+          continue;
+        }
         if (!Array.isArray(events)) yield { kind: 'reset', id: events.last };
         else for (const event of events) yield { kind: 'event', event };
         const last = Array.isArray(events) ? events.at(-1)?.id : events.last;
@@ -107,19 +115,25 @@ export class EventHub {
     signal?: AbortSignal,
   ): Promise<WaitResult> {
     const busy = this.#waiters >= this.#maxWaiters;
-    if (busy || this.#closing.signal.aborted) return this.#once(team, requestId, busy ? 'busy' : 'closed');
+    if (busy || this.#closing.signal.aborted) {
+      return resultOf(await this.#options.requests.get(team, requestId), busy ? 'busy' : 'closed');
+    }
     const feed = this.#enter(team);
     const giveUpAt = performance.now() + timeoutMs;
+    let last: RequestRecord | undefined;
     try {
       for (;;) {
         signal?.throwIfAborted();
         const ended = feed.ending(requestId); // registered before reading
         try {
           const leftMs = giveUpAt - performance.now();
-          const seen = await this.#once(team, requestId, this.#closing.signal.aborted ? 'closed' : 'timeout');
-          if (seen.kind !== 'pending' || seen.why === 'closed' || leftMs <= 0) return seen;
-          const ms = Math.ceil(Math.min(leftMs, untilDeadlineMs(seen.record)));
-          await waitUntil(ended.promise, [signal, this.#closing.signal], ms);
+          const record = await this.#look(team, requestId, last);
+          const closed = this.#closing.signal.aborted;
+          if (record === undefined || isTerminal(record.state) || closed || leftMs <= 0)
+            return resultOf(record, closed ? 'closed' : 'timeout');
+          const ms = record === last ? retryMs : untilDeadlineMs(record);
+          last = record;
+          await waitUntil(ended.promise, [signal, this.#closing.signal], Math.ceil(Math.min(leftMs, ms)));
         } finally {
           ended.forget();
         }
@@ -135,15 +149,45 @@ export class EventHub {
     await this.#reader.close();
   }
 
-  async #once(team: TeamName, requestId: RequestId, why: 'timeout' | 'busy' | 'closed'): Promise<WaitResult> {
-    const record = await this.#options.requests.get(team, requestId);
-    if (!record) return { kind: 'absent' };
-    return isTerminal(record.state) ? { kind: 'ended', record } : { kind: 'pending', record, why };
+  /** The record; where the store is away and it was seen before, as it was then: who waits goes on waiting (OP-6). */
+  async #look(
+    team: TeamName,
+    requestId: RequestId,
+    last: RequestRecord | undefined,
+  ): Promise<RequestRecord | undefined> {
+    try {
+      return await this.#readShared(team, requestId);
+    } catch (error) {
+      if (last && isPlacetError(error, 'store_unavailable')) return last;
+      throw error;
+    }
   }
 
-  async #readLog(team: TeamName, after: string): Promise<TeamEvent[] | { last: string }> {
-    const page = await this.#options.events.read(team, after, pageSize);
-    return page.reset ? { last: page.last } : page.events;
+  /**
+   * One read for all who ask for it in one turn of the event loop. It is sent after the last of them asked, hence after
+   * they registered: an older one could have been sent before the end that they then never hear of.
+   */
+  #readShared(team: TeamName, requestId: RequestId): Promise<RequestRecord | undefined> {
+    const key = `${team} ${requestId}`;
+    const known = this.#reads.get(key);
+    if (known) return known;
+    const read = nextTurn().then(() => {
+      this.#reads.delete(key);
+      return this.#options.requests.get(team, requestId);
+    });
+    this.#reads.set(key, read);
+    return read;
+  }
+
+  /** Undefined where the store is away. */
+  async #readLog(team: TeamName, after: string): Promise<TeamEvent[] | { last: string } | undefined> {
+    try {
+      const page = await this.#options.events.read(team, after, pageSize);
+      return page.reset ? { last: page.last } : page.events;
+    } catch (error) {
+      if (isPlacetError(error, 'store_unavailable')) return undefined;
+      throw error;
+    }
   }
 
   #enter(team: TeamName): TeamFeed {
@@ -190,6 +234,11 @@ export class EventHub {
       () => undefined,
     );
   }
+}
+
+function resultOf(record: RequestRecord | undefined, why: 'timeout' | 'busy' | 'closed'): WaitResult {
+  if (!record) return { kind: 'absent' };
+  return isTerminal(record.state) ? { kind: 'ended', record } : { kind: 'pending', record, why };
 }
 
 /** When to look whether the deadline has passed. Where our clock is ahead of the store's, again after a moment. */
