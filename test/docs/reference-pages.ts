@@ -56,7 +56,10 @@ export function commandsPage(commands: readonly CommandSpec[]): string {
       `${spec.summary[0]?.toUpperCase()}${spec.summary.slice(1)}.`,
       '',
       ...(flags.length > 0 ? ['| flag | |', '|---|---|', ...flags, ''] : []),
-      ...['```sh', ...spec.examples, '```', ''],
+      '```sh',
+      ...spec.examples,
+      '```',
+      '',
     ];
   });
   return page(

@@ -37,7 +37,12 @@ it('[OP-1] the whole story without a person ends with a commit that a person can
     .map((line) => jsonOf({ code, stdout: line, stderr }));
   expect(lines.map(({ event, step }) => step ?? event)).toEqual([
     'ready',
-    ...['queue', 'submit', 'reject', 'revise', 'approve', 'implement'],
+    'queue',
+    'submit',
+    'reject',
+    'revise',
+    'approve',
+    'implement',
     'story',
   ]);
   const { clone, branch, commit } = Story.parse(lines.at(-1));
