@@ -71,6 +71,9 @@ describe.concurrent('a worker that is killed', () => {
       await eventually(async () => (await agentsOf(world)).length === 0, {
         what: 'no agent without a worker',
       });
+      // Only what is settled is ever published (TM-16).
+      if (checkpoints.indexOf(killAt) < checkpoints.indexOf('work-settled'))
+        expect(await world.git('branch', '--list', 'placet/*')).toBe('');
       await world.teammate();
       await leading;
       const branch = await world.untilPublished(sessionId);
