@@ -3,7 +3,6 @@ import {
   contentDigest,
   type Decision,
   type DecisionClaims,
-  digestOfBytes,
   issuer,
   type RequestRecord,
   type Scope,
@@ -12,6 +11,7 @@ import {
 } from '@placet/protocol';
 import type { DecideInput } from './decide-request.ts';
 import type { CommitCommand } from './decision-store.ts';
+import { nativeDigestOf } from './native-digest.ts';
 import { signDecision } from './signing/decision-signing.ts';
 import type { Signer } from './signing/signer.ts';
 
@@ -102,7 +102,7 @@ export function isSameDecision(input: DecideInput, { plan, decision }: RequestRe
 }
 
 function approvedDigestOf({ approvedPlan, planDigest }: DecideInput) {
-  return approvedPlan ? digestOfBytes(approvedPlan) : planDigest;
+  return approvedPlan ? nativeDigestOf(approvedPlan) : planDigest;
 }
 
 function modeOf({ outcome, permissionMode }: DecideInput) {

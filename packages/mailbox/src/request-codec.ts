@@ -119,11 +119,17 @@ export interface SubmissionFacts {
   policyDigest: Digest;
 }
 
-/** Writes the immutable part of a request, without what the script splices in: `ps`, `n`, `at`, `dl`. */
-export function encodeRequest(submission: Submission, facts: SubmissionFacts): string {
-  const { revision, prePlanMode, labels, workspace } = submission;
+/** The immutable part of a request without what the script splices in. */
+export type RequestDraft = Omit<StoredRequest, 'ps' | 'n' | 'at' | 'dl'>;
+
+/** The hash of a request that nobody has touched. */
+export const untouchedFields: RequestFields = RequestFields.parse({});
+
+/** The immutable part of a request as it is submitted. */
+export function draftRequest(submission: Submission, facts: SubmissionFacts): RequestDraft {
+  const { workspace } = submission;
   const chars = submission.planContent.length;
-  return JSON.stringify({
+  return {
     v: recordVersion,
     d: packDigest(facts.planDigest),
     o: facts.owner === defaultOwner(facts.teammate) ? undefined : facts.owner,
@@ -132,11 +138,11 @@ export function encodeRequest(submission: Submission, facts: SubmissionFacts): s
     c: chars,
     b: facts.planBytes === chars ? undefined : facts.planBytes,
     q: packDigest(facts.policyDigest),
-    r: revision === 1 ? undefined : revision,
+    r: submission.revision,
     u: submission.supersedes,
-    m: prePlanMode === 'default' ? undefined : prePlanMode,
+    m: submission.prePlanMode,
     x: submission.executionTarget === 'remote' ? 1 : undefined,
-    l: Object.keys(labels).length > 0 ? labels : undefined,
+    l: submission.labels,
     us: submission.usage,
     sc: submission.scope,
     y: submission.summary,
@@ -147,6 +153,16 @@ export function encodeRequest(submission: Submission, facts: SubmissionFacts): s
       t: workspace.task && packDigest(workspace.task),
       a: workspace.agent,
     },
+  };
+}
+
+/** Writes a draft; what has its default is left out. */
+export function encodeRequest(draft: RequestDraft): string {
+  return JSON.stringify({
+    ...draft,
+    r: draft.r === 1 ? undefined : draft.r,
+    m: draft.m === 'default' ? undefined : draft.m,
+    l: Object.keys(draft.l).length > 0 ? draft.l : undefined,
   });
 }
 

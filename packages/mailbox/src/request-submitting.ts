@@ -3,7 +3,6 @@ import {
   type Digest,
   deadlineBoundsMs,
   defaultDeadlineMs,
-  digestOfBytes,
   fromTimestamp,
   maxPlanBytes,
   PlacetError,
@@ -15,8 +14,16 @@ import {
 import { endedHistory, submittedHistory, workHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import type { SubmitResult } from './mailbox-port.ts';
+import { nativeDigestOf } from './native-digest.ts';
 import { packDigest, packRequestId, unpackRequestId } from './packed-names.ts';
-import { encodeRequest, isRepetition, parseFields, parseRequest, toRecord } from './request-codec.ts';
+import {
+  draftRequest,
+  encodeRequest,
+  isRepetition,
+  type RequestDraft,
+  toRecord,
+  untouchedFields,
+} from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import type { RequestReader } from './request-reader.ts';
 import { retryWhileHeld } from './rivals.ts';
@@ -72,6 +79,7 @@ class SubmitAttempt {
   readonly #reader: RequestReader;
   readonly #command: SubmitCommand;
   readonly #plan: Plan;
+  readonly #draft: RequestDraft;
   readonly #text: string;
   /** The session's latest request, as its hash has it: a guess, until the script says better. */
   #before: string;
@@ -91,7 +99,8 @@ class SubmitAttempt {
       planDigest: plan.digest,
       planBytes: plan.bytes.byteLength,
     };
-    this.#text = encodeRequest(submission, facts);
+    this.#draft = draftRequest(submission, facts);
+    this.#text = encodeRequest(this.#draft);
   }
 
   /** @returns what came of it, or for how long it should wait at most before it tries again, in milliseconds */
@@ -176,11 +185,11 @@ class SubmitAttempt {
   #created(reply: Reply): RequestRecord {
     const { team, teammate, submission } = this.#command;
     const { requestId } = submission;
-    const [number, at, deadline, superseded] = reply.texts(0);
-    const tail = `${superseded && `,"ps":${superseded}`},"n":${number},"at":${at},"dl":${deadline}}`;
-    const request = parseRequest(requestId, this.#text.slice(0, -1) + tail);
-    const fields = parseFields(requestId, {});
-    return toRecord({ team, teammate, requestId, request, fields, decision: undefined });
+    const spliced = { n: reply.number(0), at: reply.number(1), dl: reply.number(2) };
+    // The script wrote the predecessor down only if it superseded it.
+    const ps = reply.text(3) === '' ? undefined : this.#predecessor().requestId;
+    const request = { ...this.#draft, ...spliced, ps };
+    return toRecord({ team, teammate, requestId, request, fields: untouchedFields, decision: undefined });
   }
 
   async #replay(): Promise<SubmitResult | number> {
@@ -230,7 +239,7 @@ function checkSubmission({ team, teammate, submission }: SubmitCommand): Plan {
       `the plan has ${bytes.byteLength} bytes; ${maxPlanBytes} can be stored`,
     );
   }
-  const digest = digestOfBytes(bytes);
+  const digest = nativeDigestOf(bytes);
   if (planDigest !== undefined && planDigest !== digest) {
     throw invalid('planDigest', 'is not the digest of planContent');
   }

@@ -3,10 +3,10 @@ import {
   type Decision,
   DecisionClaims,
   decisionType,
-  digestOfBytes,
   fromTimestamp,
   type Scope,
 } from '@placet/protocol';
+import { nativeDigestOf } from '../native-digest.ts';
 import { decisionContradiction } from './decision-signing.ts';
 import type { KeySource } from './key-source.ts';
 import { readSigned, type SignatureFault } from './signed-object.ts';
@@ -109,7 +109,7 @@ function findFault(
 function findPlanFault({ approvedPlan }: VerifyInput, claims: DecisionClaims): InvalidDecision | undefined {
   if (!approvedPlan && claims.outcome === 'rejected') return undefined;
   if (!approvedPlan) return invalid('plan_differs', 'the plan as approved is not there');
-  if (digestOfBytes(approvedPlan) === claims.approvedPlanDigest) return undefined;
+  if (nativeDigestOf(approvedPlan) === claims.approvedPlanDigest) return undefined;
   return invalid('plan_differs', "the plan's bytes are not those that were signed");
 }
 
