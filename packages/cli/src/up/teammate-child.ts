@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createToken } from '@placet/mailbox/signing';
@@ -29,7 +29,22 @@ export interface TeammateChild {
 export async function startTeammateChild(
   options: StackOptions & { redisUrl: string },
 ): Promise<TeammateChild> {
-  const launch = await launcherOf(options);
+  const log = openSync(
+    await logFileOf(options.dataDir, `teammate-${options.settings.config.teammate}`),
+    'a',
+    0o600,
+  );
+  try {
+    const child = await startWith(log, options);
+    return { close: () => child.close().finally(() => closeSync(log)) };
+  } catch (error) {
+    closeSync(log);
+    throw error;
+  }
+}
+
+async function startWith(log: number, options: StackOptions & { redisUrl: string }): Promise<TeammateChild> {
+  const launch = await launcherOf(log, options);
   const closing = new AbortController();
   const first = launch();
   await untilStarted(first, options);
@@ -42,7 +57,10 @@ export async function startTeammateChild(
   };
 }
 
-async function launcherOf(options: StackOptions & { redisUrl: string }): Promise<() => ChildProcess> {
+async function launcherOf(
+  log: number,
+  options: StackOptions & { redisUrl: string },
+): Promise<() => ChildProcess> {
   const { world, settings, dataDir, redisUrl, roots } = options;
   const { team, teammate, logLevel } = settings.config;
   const owner = teammatePrincipal(teammate);
@@ -56,7 +74,6 @@ async function launcherOf(options: StackOptions & { redisUrl: string }): Promise
     expiresInMs: maxTokenLifetimeMs,
     nowMs: Date.now(),
   });
-  const log = await open(await logFileOf(dataDir, `teammate-${teammate}`), 'a', 0o600);
   const program = fileURLToPath(new URL('../bin.js', import.meta.url));
   const env = {
     ...world.env,
@@ -74,7 +91,7 @@ async function launcherOf(options: StackOptions & { redisUrl: string }): Promise
       env,
       // A group of its own: a signal to our group must not reach it before we say so.
       detached: true,
-      stdio: ['ignore', log.fd, log.fd, 'ipc'],
+      stdio: ['ignore', log, log, 'ipc'],
     });
 }
 
