@@ -32,6 +32,7 @@ describe('waiting for a request', () => {
     const record = await submit(world);
     const waiting = Array.from({ length: 50 }, () => wait(record.requestId));
     await waiters(50);
+    await reading();
     await decide(world, record);
     const at = performance.now();
     for (const result of await Promise.all(waiting))
@@ -69,7 +70,9 @@ describe('waiting for a request', () => {
 
   it('[WR-24] ends at the deadline, though no sweep ran', async () => {
     const { requestId } = await submit(world, { deadlineMs: 1000 });
+    const at = performance.now();
     expect(await wait(requestId)).toMatchObject({ kind: 'ended', record: { state: 'timeout' } });
+    expect(performance.now() - at).toBeLessThan(5000);
   });
 
   it('[ST-6] beyond the limit answers pending at once', async () => {
@@ -122,6 +125,18 @@ describe('waiting for a request', () => {
     await world.handle.ready();
     await decide(world, record);
     expect(await waiting).toMatchObject({ kind: 'ended', record: { state: 'approved' } });
+  });
+
+  it('[OP-6] a look that finds the store away is repeated, and the wait goes on', async () => {
+    const { requestId } = await submit(world, { deadlineMs: 1000 });
+    const waiting = wait(requestId);
+    await waiters(1);
+    await reading();
+    await server.kill9();
+    const deadline = Date.now() + 1000;
+    await eventually(() => Date.now() > deadline + 100); // it looks at the deadline
+    await server.restart();
+    expect(await waiting).toMatchObject({ kind: 'ended', record: { state: 'timeout' } });
   });
 
   it('[WR-30] says that the store is away when it is from the start', async () => {
