@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -92,5 +92,23 @@ it('[TM-2] run --follow shows a task to its end, which is its exit code', async 
   });
   expect(lines.at(-1)).toMatchObject({ type: 'task:phase', phase: 'failed' });
   expect(code).toBe(1);
+  await up.stop();
+}, 120_000);
+
+it('[WR-41] the built-in teammate runs the agents of the settings file that up was given', async () => {
+  const agent = join(folder.path, 'agent.sh');
+  writeFileSync(agent, '#!/bin/sh\nprintf "# Mine\\n" > "$PLACET_PLAN_FILE"\n', { mode: 0o755 });
+  const settings = join(folder.path, 'settings.json');
+  writeFileSync(settings, JSON.stringify({ agent: 'mine', agents: { mine: { command: ['./agent.sh'] } } }));
+  const work = join(folder.path, 'work');
+  mkdirSync(work);
+  const up = await startUp(data, ['--config', settings], { cwd: folder.path });
+  const run = (...args: string[]) =>
+    placet([...args, '--data', data, '--config', settings], { cwd: folder.path });
+  expect((await run('run', 'anything', '--cwd', work)).code).toBe(0);
+  await eventually(async () => (await run('inbox', '--json')).stdout.includes('"pending"'), {
+    withinMs: 60_000,
+    everyMs: 500,
+  });
   await up.stop();
 }, 120_000);

@@ -23,6 +23,8 @@ export interface FlagSettings {
 /** The settings in effect, with the files they were read from. */
 export interface Settings extends ResolvedConfig {
   files: string[];
+  /** The project's file, where there is one. */
+  projectFile: string | undefined;
 }
 
 /**
@@ -41,6 +43,7 @@ export async function loadSettings(
   return {
     ...resolveConfig([flagLayer(flags.values), environmentLayer(world.env), ...files]),
     files: files.map(({ source }) => source),
+    projectFile: project?.source,
   };
 }
 

@@ -80,7 +80,11 @@ async function launcherOf(
     PLACET_REDIS_URL: redisUrl,
     PLACET_TOKEN: token,
     PLACET_DATA: dataDir,
+    // The keys are those of this folder, whatever other teammates are told.
     PLACET_JWKS_FILE: publicKeysFile(dataDir),
+    PLACET_JWKS_URL: '',
+    PLACET_KEY_THUMBPRINTS: '',
+    PLACET_CONFIG: settings.projectFile ?? '',
     PLACET_ROOTS: roots.join(','),
     PLACET_LOG_LEVEL: logLevel,
   };
