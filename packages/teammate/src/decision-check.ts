@@ -96,16 +96,16 @@ async function ownRequest(run: SessionRun, request: RequestRecord): Promise<OwnR
   };
 }
 
-/** The plan that the decision approved: the plan file where it is that one, else as the store has it. */
+/** The plan that the decision approved, as the store has it; the plan file where that is the one. */
 async function approvedPlanOf(
   run: SessionRun,
   planFile: PlanFile,
   { decision }: RequestRecord,
 ): Promise<StoredPlan | undefined> {
   if (!decision || decision.outcome === 'rejected') return undefined;
-  // A plan file that cannot be read is as good as none: the store has the plan.
-  const own = await planFile.load().catch(() => undefined);
-  if (own?.digest === decision.approvedPlanDigest) return own;
   const bytes = await run.parts.port.getPlan(decision.approvedPlanDigest);
-  return bytes && storedPlan(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
+  if (bytes) return storedPlan(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
+  // A plan file that cannot be read is as good as none.
+  const own = await planFile.load().catch(() => undefined);
+  return own?.digest === decision.approvedPlanDigest ? own : undefined;
 }

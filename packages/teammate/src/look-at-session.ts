@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PlanFile } from '@placet/plan-mode';
-import { isPlacetError, type RequestRecord, type TaskRecord } from '@placet/protocol';
+import type { RequestRecord, TaskRecord } from '@placet/protocol';
 import { type CheckedDecision, checkDecision } from './decision-check.ts';
 import { implement, publish } from './implementing-job.ts';
 import { type NextStep, nextStep, replan, type Situation } from './next-step.ts';
@@ -147,7 +147,7 @@ function nextRevision({ task, request }: { task: TaskRecord; request: RequestRec
 }
 
 async function decide(run: SessionRun, situation: Situation, request: RequestRecord): Promise<JobOutcome> {
-  const { port, log } = run.parts;
+  const { log } = run.parts;
   const planFile = await planFileOf(run);
   const checked = await checkDecision(run, planFile, request);
   if (checked.kind === 'later') {
@@ -157,13 +157,26 @@ async function decide(run: SessionRun, situation: Situation, request: RequestRec
   }
   if (checked.kind === 'void') return stayPlanning(run, request, checked);
   await reached(run, 'decision-verified');
-  await port.markDelivered(request.requestId);
-  await reached(run, 'decision-delivered');
-  const read = acknowledgeInbox(run); // beside the work: it must not wait for this
+  // The receipt goes out and the inbox is read beside the work: it must not wait for either.
+  const read = Promise.all([acknowledgeDecision(run, request), acknowledgeInbox(run)]);
   try {
     return await follow(run, situation, request, checked, planFile);
   } finally {
     await read;
+  }
+}
+
+/** The receipt of TM-11. One that is lost is made by the claim's own times; what counts is the record. */
+async function acknowledgeDecision(run: SessionRun, { requestId }: RequestRecord): Promise<void> {
+  const { port, log } = run.parts;
+  try {
+    await port.markDelivered(requestId);
+    await reached(run, 'decision-delivered');
+  } catch (thrown) {
+    log.warn(
+      { sessionId: run.sessionId, requestId, err: thrown },
+      'the receipt of the decision was not sent',
+    );
   }
 }
 
@@ -215,7 +228,6 @@ async function acknowledgeInbox({ parts: { port, log }, sessionId }: SessionRun)
     }
     if (read.length > 0) await port.acknowledge(read);
   } catch (thrown) {
-    if (!isPlacetError(thrown)) throw thrown;
-    log.debug({ sessionId, code: thrown.code }, 'the inbox was not read');
+    log.warn({ sessionId, err: thrown }, 'the inbox was not read; its entries are offered again');
   }
 }

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { open, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PlanFile, planFileName, replaceFile, resolvePlanDirectory, slugOf } from '@placet/plan-mode';
@@ -12,8 +13,8 @@ const slugAttempts = 100;
  */
 export async function planFileOf(run: SessionRun): Promise<PlanFile> {
   const { folders, sessionId, source, parts } = run;
-  const kept = await readFile(join(folders.root, 'plan-path'), 'utf8').catch(() => undefined);
-  if (kept) return new PlanFile(kept);
+  const place = join(folders.root, 'plan-path');
+  if (existsSync(place)) return new PlanFile(readFileSync(place, 'utf8'));
   const directory = await resolvePlanDirectory({
     projectRoot: source.cwd,
     plansDirectory: parts.settings.plansDirectory,
@@ -21,7 +22,7 @@ export async function planFileOf(run: SessionRun): Promise<PlanFile> {
     onRefused: (detail) => parts.log.error({ sessionId }, detail),
   });
   const path = await freePath(directory, sessionId, directory === folders.plans);
-  await replaceFile(join(folders.root, 'plan-path'), path);
+  await replaceFile(place, path);
   return new PlanFile(path);
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { digestOfText, type SessionId } from '@placet/protocol';
@@ -33,6 +34,7 @@ export function sessionFolders(dataDir: string, sessionId: SessionId): SessionFo
 
 /** Makes the folders of a session, readable by nobody else. */
 export async function makeSessionFolders(folders: SessionFolders): Promise<void> {
+  if (existsSync(folders.output)) return; // the last one of them: every wake-up but the first finds it
   for (const folder of [folders.root, folders.plans, folders.scratch, folders.trees, folders.output])
     await mkdir(folder, { recursive: true, mode: 0o700 });
 }

@@ -68,6 +68,7 @@ export async function startTeammateProcess(options: TeammateProcessOptions): Pro
   });
   const mailbox = createMailbox(handle, {
     retentionMs: config.retentionMs,
+    retentionCount: config.retentionCount,
     visibilityMs: config.visibilityMs,
     log,
   });

@@ -1,4 +1,5 @@
-import { realpath, stat } from 'node:fs/promises';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { digestOfText, type Job, type Workspace } from '@placet/protocol';
 import { type GitOptions, git, tryGit } from './git.ts';
@@ -47,7 +48,7 @@ export async function findSource(
   { roots, environment, known }: SourceOptions,
 ): Promise<SourceResult> {
   if (!isAbsolute(job.cwd)) return { kind: 'refused', detail: 'the folder is not an absolute path' };
-  const cwd = await realpath(job.cwd).catch(() => undefined);
+  const cwd = realPathOf(job.cwd);
   if (cwd === undefined) {
     // Not even its name may lie outside: what is not there now may be a link tomorrow.
     const isBelow = roots.some((root) => isInside(resolve(job.cwd), root));
@@ -57,26 +58,39 @@ export async function findSource(
   }
   if (!roots.some((root) => isInside(cwd, root)))
     return { kind: 'refused', detail: 'the folder is not below a configured root' };
-  if (!(await stat(cwd)).isDirectory()) return { kind: 'refused', detail: 'it is not a folder' };
+  if (!isFolder(cwd)) return { kind: 'refused', detail: 'it is not a folder' };
   const before = known?.get(cwd);
-  if (before?.kind === 'git' && (await isStillThere(before))) return { kind: 'found', source: before };
-  if (!(await isBelowGit(cwd))) return { kind: 'found', source: { kind: 'plain', cwd } };
+  if (before?.kind === 'git' && isStillThere(before)) return { kind: 'found', source: before };
+  if (!isBelowGit(cwd)) return { kind: 'found', source: { kind: 'plain', cwd } };
   const result = await sourceOf(cwd, { cwd, environment });
   if (result.kind === 'found') known?.set(cwd, result.source);
   return result;
 }
 
+// These few looks stand in the way of every wake-up; by the thread pool each would take longer than all of them do so.
+
+function realPathOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined; // it is not there, or cannot be reached: which of the two makes no difference
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
 /** Whether a repository that was found before still begins where it did. */
-async function isStillThere({ top, gitFolder }: { top: string; gitFolder: string }): Promise<boolean> {
-  const found = await Promise.allSettled([stat(join(top, '.git')), stat(join(gitFolder, 'HEAD'))]);
-  return found.every(({ status }) => status === 'fulfilled');
+function isStillThere({ top, gitFolder }: { top: string; gitFolder: string }): boolean {
+  return existsSync(join(top, '.git')) && existsSync(join(gitFolder, 'HEAD'));
 }
 
 /** Whether Git would find a repository from here: where no folder above holds one, it need not be asked. */
-async function isBelowGit(cwd: string): Promise<boolean> {
+function isBelowGit(cwd: string): boolean {
   for (let folder = cwd; ; folder = dirname(folder)) {
-    if (await stat(join(folder, '.git')).catch(() => undefined)) return true;
-    if (await stat(join(folder, 'HEAD')).catch(() => undefined)) return true; // perhaps a bare one: Git knows
+    if (existsSync(join(folder, '.git'))) return true;
+    if (existsSync(join(folder, 'HEAD'))) return true; // perhaps a bare one: Git knows
     if (folder === dirname(folder)) return false;
   }
 }
