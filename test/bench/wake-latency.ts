@@ -96,7 +96,8 @@ class Calls {
 
 async function startFloor(handle: RedisHandle) {
   const calls = new Calls();
-  const connection = { ...handle.options, maxRetriesPerRequest: null } as const;
+  const retryStrategy = () => 100;
+  const connection = { ...handle.options, retryStrategy, maxRetriesPerRequest: null };
   const prefix = '{floor}';
   const queue = new Queue('floor', { connection, prefix, defaultJobOptions: { removeOnComplete: true } });
   const worker = new Worker<{ name: string }>('floor', (job) => Promise.resolve(calls.call(job.data.name)), {
