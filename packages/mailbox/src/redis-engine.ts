@@ -16,6 +16,8 @@ export interface EngineSearch {
   say: (line: string) => void;
   /** Whether to install with brew, which changes the system; asked on a terminal. Without it brew is not used. */
   confirm?: ((question: string) => Promise<boolean>) | undefined;
+  /** False where a program is needed that runs on this machine itself. */
+  docker?: boolean | undefined;
   /** `http_proxy` and its kin of the environment, for the download. */
   proxies?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
@@ -33,7 +35,7 @@ export async function findRedisEngine(search: EngineSearch): Promise<RedisEngine
   const found =
     (await onPath(search)) ??
     (await unpackedEngine(search.engineDir)) ??
-    (await docker(search)) ??
+    (search.docker === false ? undefined : await docker(search)) ??
     (await downloaded(search)) ??
     (await brewed(search));
   if (found) return found;

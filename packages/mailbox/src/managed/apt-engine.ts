@@ -61,8 +61,11 @@ export async function downloadEngine(download: EngineDownload): Promise<RedisEng
       JSON.stringify({ program: serverProgram, libraryFolders, version }),
     );
     await rm(join(work, listsFolder), { recursive: true, force: true });
-    await rm(engineDir, { recursive: true, force: true });
-    await rename(work, engineDir);
+    // Another process may have been as far at the same time: the one that works stays.
+    if (!(await unpackedEngine(engineDir))) {
+      await rm(engineDir, { recursive: true, force: true });
+      await rename(work, engineDir);
+    }
     say(`Redis ${version} is unpacked in ${engineDir}`);
   } finally {
     await rm(work, { recursive: true, force: true });
