@@ -169,7 +169,7 @@ class Connection implements RedisHandle {
   }
 
   #wake(): void {
-    for (const done of [...this.#waiting]) done();
+    for (const done of this.#waiting) done();
   }
 }
 
