@@ -48,8 +48,9 @@ it('[OP-1] the whole story without a person ends with a commit that a person can
   const { clone, branch, commit } = Story.parse(lines.at(-1));
   const git = (...command: string[]) => execFileSync('git', command, { cwd: clone, encoding: 'utf8' }).trim();
   expect(git('rev-parse', branch)).toBe(commit);
-  expect(git('log', '-1', '--format=%s', branch)).toContain('SPDX');
-  const changed = git('diff', '--name-only', 'HEAD', branch).split('\n');
+  expect(git('branch', '--show-current')).toBe(branch);
+  expect(git('log', '-1', '--format=%s')).toContain('SPDX');
+  const changed = git('diff', '--name-only', 'HEAD~1').split('\n');
   expect(changed.length).toBeGreaterThan(5);
   expect(changed.filter((path) => path.includes('.test.'))).toEqual([]);
   expect(git('status', '--porcelain')).toBe('');

@@ -45,6 +45,8 @@ export async function runStory(context: Context, run: RunFile): Promise<number> 
   try {
     await decideTwice(context, run, session, steps);
     const commit = await publishedCommit(clone, before, signal);
+    // Whoever looks into the clone sees the work at once; it is ours, and nothing else is done in it.
+    await git(clone.path, 'switch', '--quiet', commit.branch);
     output.value({ event: 'story', ok: true, clone: clone.path, branch: commit.branch, commit: commit.id });
     steps.print();
     await printCommit(output, clone, commit);
@@ -186,6 +188,6 @@ async function printCommit(
   { path }: DemoClone,
   { branch }: { branch: string },
 ): Promise<void> {
-  output.line(`git -C ${path} log --stat ${branch}`);
+  output.line(`git -C ${path} log --stat    (on ${branch})`);
   output.quote(await git(path, 'log', '-1', '--stat', '--format=%h %an, %ad%n%n    %s%n', branch));
 }
