@@ -108,22 +108,72 @@ describe('a decision that is not what a lead signed for this request', () => {
     },
   );
 
-  it('[TM-17, I4] is void once its work was settled here, though the store was rolled back to before', async () => {
+  it.each([
+    ['anybody claimed it', 'decision-verified'],
+    ['its work ended', 'work-agent-ended'],
+  ] as const)(
+    '[TM-17, I4] is void once its work was settled here, though the store was rolled back to before %s',
+    async (_what, at) => {
+      const first = await world.teammate();
+      const { sessionId, request } = await planned();
+      await first.close();
+      await world.lead.decide(request);
+      let before = new Map<string, Buffer>();
+      const second = await world.teammate({
+        checkpoint: async (name) => {
+          if (name === at) before = await snapshot();
+        },
+      });
+      const branch = await world.untilPublished(sessionId);
+      await second.close();
+      await restore(before);
+      await world.git('branch', '-D', branch);
+      await world.teammate();
+      await world.queues.enqueueWake(world.team, world.name, sessionId, 99);
+
+      await untilAlarm('decision_invalid');
+      await world.untilPhase(sessionId, 'planning');
+      expect((await world.request(request.requestId))?.work.state).not.toBe('done');
+      expect(await world.git('branch', '--list', 'placet/*')).toBe('');
+    },
+  );
+
+  it('[TM-17] is void where the store says that its work was begun earlier than it was here', async () => {
+    world.agent('codemod', { implement: 'sleep 30' });
     const first = await world.teammate();
     const { sessionId, request } = await planned();
-    await first.close();
     await world.lead.decide(request);
+    const isApplied = async (epoch: number) => {
+      const { work } = (await world.request(request.requestId)) ?? {};
+      return work?.state === 'applied' && work.epoch === epoch;
+    };
+    await eventually(() => isApplied(2));
     const before = await snapshot();
+    await first.close();
     const second = await world.teammate();
-    const branch = await world.untilPublished(sessionId);
+    await eventually(() => isApplied(3));
     await second.close();
     await restore(before);
-    await world.git('branch', '-D', branch);
     await world.teammate();
     await world.queues.enqueueWake(world.team, world.name, sessionId, 99);
 
     await untilAlarm('decision_invalid');
-    await expectStillPlanning(sessionId, request.requestId);
+    await world.untilPhase(sessionId, 'planning');
+  });
+
+  it('[TM-16, TM-17, I1] publishes no result that this teammate did not make, whatever the record names', async () => {
+    await world.teammate();
+    const { sessionId, request } = await planned();
+    await world.lead.decide(request);
+    const branch = await world.untilPublished(sessionId);
+    await world.git('branch', '-D', branch);
+    const other = await world.commit({ 'evil.txt': 'x' });
+    const session = keyOf(world.team, 'session', world.name, sessionId);
+    await world.lead.handle.redis.hset(session, 'cm', other, 'br', 'placet/evil');
+    await world.queues.enqueueWake(world.team, world.name, sessionId, 99);
+
+    await untilAlarm('decision_invalid');
+    expect(await world.git('branch', '--list', 'placet/*')).toBe('');
   });
 
   it('[TM-30, I3] above the ceiling of the job or of the teammate opens nothing, and is not lowered', async () => {

@@ -198,6 +198,24 @@ describe('the way of a plan', () => {
     expect(request.plan.path.startsWith(world.dataDir)).toBe(true);
   });
 
+  it('[TM-16] is put off while another process has the session, and goes on when that lets go', async () => {
+    const first = await world.teammate();
+    const sessionId = await world.task();
+    const request = await world.untilPlanned(sessionId);
+    await world.untilPhase(sessionId, 'awaiting_approval');
+    await first.close();
+    const name = { team: world.team, teammate: world.name, sessionId };
+    const held = await world.lead.mailbox.tasks.hold(name, 'another', 60_000);
+    if (held.kind !== 'held') throw new Error('the session is not free');
+    await world.lead.decide(request);
+    await world.teammate();
+    await eventually(async () => (await queue()).delayed === 1, { what: 'a job that is put off' });
+    expect((await world.request(request.requestId))?.work.state).toBe('none');
+    await world.lead.mailbox.tasks.release(name, held.lease);
+
+    await world.untilPublished(sessionId);
+  });
+
   it('[TM-8] wakes that come twice, late or for nothing change nothing', async () => {
     await world.teammate();
     const sessionId = await world.task();
