@@ -46,6 +46,7 @@ export async function startLeadProcess(options: LeadProcessOptions): Promise<Lea
   });
   const mailbox = createMailbox(handle, {
     retentionMs: config.retentionMs,
+    retentionCount: config.retentionCount,
     visibilityMs: config.visibilityMs,
     log,
   });

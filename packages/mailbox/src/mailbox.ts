@@ -18,6 +18,8 @@ import { Teams } from './teams.ts';
 export interface MailboxOptions {
   /** How long what is settled is kept, in milliseconds; 30 days unless set (TM-42). */
   retentionMs?: number | undefined;
+  /** How many settled requests of a team are kept at most, and how many of its events; 1,000,000 unless set (TM-42). */
+  retentionCount?: number | undefined;
   /** How long a taken inbox entry is out before it is offered again, in milliseconds; 60 s unless set (TM-41). */
   visibilityMs?: number | undefined;
   /** How long the reconciler leaves a new task or an ended request alone, in milliseconds; 30 s unless set (TM-5). */
@@ -57,6 +59,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 export function createMailbox(handle: RedisHandle, options: MailboxOptions = {}): Mailbox {
   const {
     retentionMs = 30 * dayMs,
+    retentionCount = 1_000_000,
     reconcileAfterMs = 30_000,
     rivalWaitMs = 6000,
     log = silentLog,
@@ -65,6 +68,7 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
   const context: StoreContext = {
     redis: handle.redis,
     retentionMs,
+    retentionCount,
     reconcileAfterMs,
     rivalWaitMs,
     registerTeam: (team) => teams.register(team),

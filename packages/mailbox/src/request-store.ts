@@ -148,8 +148,8 @@ export class RequestStore implements DecisionStore {
   }
 
   /**
-   * Deletes what was settled longer ago than the retention, at most `limit` requests and as many tasks; answers how
-   * many (TM-42, ST-9). Takes events of that age away too.
+   * Deletes what was settled longer ago than the retention or is beyond its count, oldest first, at most `limit`
+   * requests and as many tasks; answers how many (TM-42, ST-9). Takes such events away too.
    */
   purge(team: TeamName, limit: number, fence?: DutyFence): Promise<number> {
     return purgeSettled(this.#context, this.#reader, team, limit, fence);

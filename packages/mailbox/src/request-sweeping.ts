@@ -3,7 +3,7 @@ import { keyOf } from './keys.ts';
 import { packRequestId, unpackRequestId } from './packed-names.ts';
 import type { StoredParts } from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
-import type { RequestReader } from './request-reader.ts';
+import type { RequestName, RequestReader } from './request-reader.ts';
 import { execAll, runScript, storeCall } from './scripts.ts';
 import { type DutyFence, fenceEpoch, fenceKey, runTeamScript, type StoreContext } from './store-context.ts';
 
@@ -68,7 +68,7 @@ export async function wakeSessions(
   });
 }
 
-/** Deletes what was settled longer ago than the retention. See `RequestStore.purge`. */
+/** Deletes what was settled longer ago than the retention, and what is beyond its count. See `RequestStore.purge`. */
 export async function purgeSettled(
   context: StoreContext,
   reader: RequestReader,
@@ -76,18 +76,20 @@ export async function purgeSettled(
   limit: number,
   fence?: DutyFence,
 ): Promise<number> {
-  const agoMs = context.retentionMs;
-  const requestIds = await dueMembers(context, reader, { team, index: 'settled', limit, agoMs });
-  const tasks = await dueMembers(context, reader, { team, index: 'endedTasks', limit, agoMs });
-  const beforeMs = (await reader.nowMs()) - agoMs;
-  const teammates = await reader.teammatesOf(team, requestIds);
-  const purged = await sweep(requestIds, async (requestId, place) => {
+  const requests = await surplusOf(context, reader, { team, index: 'settled', limit });
+  const tasks = await surplusOf(context, reader, { team, index: 'endedTasks', limit });
+  const { retiredMs } = requests;
+  const teammates = await reader.teammatesOf(team, requests.members);
+  const purged = await sweep(requests.members, async (requestId, place) => {
     const teammate = teammates[place] ?? 'unknown';
     const parts = await reader.stored({ team, teammate, requestId });
-    return purgeRequest(context, { team, teammate, requestId, parts, beforeMs, fence });
+    const { beforeMs } = requests;
+    return purgeRequest(context, { team, teammate, requestId, parts, beforeMs, retiredMs, fence });
   });
-  await trimEvents(context, { team, beforeMs, fence });
-  const tasksPurged = await sweep(tasks, (member) => purgeTask(context, { team, member, beforeMs, fence }));
+  await trimEvents(context, { team, beforeMs: retiredMs, fence });
+  const tasksPurged = await sweep(tasks.members, (member) =>
+    purgeTask(context, { team, member, beforeMs: tasks.beforeMs, fence }),
+  );
   return purged + tasksPurged;
 }
 
@@ -98,6 +100,34 @@ interface Purge {
   fence: DutyFence | undefined;
 }
 
+interface Surplus {
+  /** The oldest, at most as many as were asked for. */
+  members: string[];
+  /** When the last of them may have been settled, in milliseconds since the epoch. */
+  beforeMs: number;
+  /** What was settled before this time is past the retention, in milliseconds since the epoch. */
+  retiredMs: number;
+}
+
+/** What is older than the retention or, where more than its count is left, the oldest of that. */
+async function surplusOf(
+  context: StoreContext,
+  reader: RequestReader,
+  { team, index, limit }: { team: string; index: 'settled' | 'endedTasks'; limit: number },
+): Promise<Surplus> {
+  const nowMs = await reader.nowMs();
+  const retiredMs = nowMs - context.retentionMs;
+  const key = keyOf(team, index);
+  const batch = context.redis.pipeline();
+  batch.zcard(key).zrangebyscore(key, '-inf', retiredMs, 'LIMIT', 0, limit);
+  const [kept, retired] = await execAll('reading what is settled', batch);
+  const members = Array.isArray(retired) ? retired.map(String) : [];
+  const surplus = Math.min(Number(kept) - context.retentionCount, limit);
+  if (surplus <= members.length) return { members, beforeMs: retiredMs, retiredMs };
+  const oldest = await storeCall('reading what is too many', () => context.redis.zrange(key, 0, String(surplus - 1)));
+  return { members: oldest, beforeMs: nowMs, retiredMs };
+}
+
 async function purgeRequest(
   context: StoreContext,
   {
@@ -106,8 +136,9 @@ async function purgeRequest(
     requestId,
     parts,
     beforeMs,
+    retiredMs,
     fence,
-  }: Purge & { teammate: string; requestId: string; parts: StoredParts | undefined },
+  }: Purge & Pick<Surplus, 'retiredMs'> & RequestName & { parts: StoredParts | undefined },
 ): Promise<Swept> {
   const sessionId = parts?.request.s ?? '';
   const digest = parts?.request.d ?? '';
@@ -128,18 +159,18 @@ async function purgeRequest(
     requestId,
     packRequestId(team, teammate, requestId),
     beforeMs,
-    tombstoneMs(requestId, beforeMs),
+    tombstoneMs(requestId, retiredMs),
   ];
   const args = [...what, digest, approved, fenceEpoch(fence)];
   const reply = await runTeamScript(context, team, 'purge-request', keys, args);
   return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
 }
 
-/** Takes old events away, some at a time, until none is left or the duty is another's. */
+/** Takes events away that are too old or too many, some at a time, until none is left or the duty is another's. */
 async function trimEvents(context: StoreContext, { team, beforeMs, fence }: Purge): Promise<void> {
   const keys = [keyOf(team, 'events'), fenceKey(team, fence)];
   for (let pieces = 0; pieces < maxTrimPieces; pieces += 1) {
-    const args = [beforeMs, trimPiece, fenceEpoch(fence)];
+    const args = [beforeMs, trimPiece, fenceEpoch(fence), context.retentionCount];
     const reply = await runScript(context.redis, 'trim-events', keys, args);
     if (reply.word !== 'trimmed' || reply.number(0) < trimPiece) return;
   }
@@ -165,24 +196,23 @@ async function purgeTask(
  * How long an ID must stay taken after its request is gone: a foreign one for a year; a native one for as long as its
  * own time, which its maker's clock may have put late, would not have it refused as too old.
  */
-function tombstoneMs(requestId: string, beforeMs: number): number {
+function tombstoneMs(requestId: string, retiredMs: number): number {
   const native = parseNativeRequestId(requestId);
   if (!native) return foreignTombstoneMs;
-  return native.madeAtMs < beforeMs ? 0 : native.madeAtMs - beforeMs + 1000;
+  return native.madeAtMs < retiredMs ? 0 : native.madeAtMs - retiredMs + 1000;
 }
 
-/** Members whose score is at most the store's time, less `agoMs`. */
+/** Members whose score is at most the store's time. */
 async function dueMembers(
   context: StoreContext,
   reader: RequestReader,
   query: {
     team: string;
-    index: 'deadlines' | 'due' | 'settled' | 'endedTasks';
+    index: 'deadlines' | 'due';
     limit: number;
-    agoMs?: number;
   },
 ): Promise<string[]> {
-  const until = (await reader.nowMs()) - (query.agoMs ?? 0);
+  const until = await reader.nowMs();
   const batch = context.redis.pipeline();
   batch.zrangebyscore(keyOf(query.team, query.index), '-inf', until, 'LIMIT', 0, query.limit);
   const [members] = await execAll('reading what is due', batch);

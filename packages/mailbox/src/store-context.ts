@@ -7,6 +7,8 @@ export interface StoreContext {
   redis: Redis;
   /** How long what is settled is kept, in milliseconds (TM-42). */
   retentionMs: number;
+  /** How many settled requests of a team are kept at most, and how many of its events (TM-42). */
+  retentionCount: number;
   /** How long a submission or withdrawal waits for a decision that is being made, in milliseconds. */
   rivalWaitMs: number;
   /** How long the reconciler leaves an ended request or a new task alone before it looks, in milliseconds (TM-5). */

@@ -128,6 +128,10 @@ export const settings = {
     schema: durationMs(1000).default(30 * 24 * 60 * 60 * 1000),
     doc: 'How long settled requests are kept.',
   },
+  retentionCount: {
+    schema: z.coerce.number().int().min(1000).default(1_000_000),
+    doc: 'How many settled requests of a team are kept at most, and how many of its events.',
+  },
   jwksFile: {
     schema: z.string().min(1).optional(),
     doc: "A file with the lead's public keys, for teammates.",

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   connectRedis,
@@ -90,7 +91,9 @@ export async function startTeammateProcess(options: TeammateProcessOptions): Pro
     log,
     ...(checkpoint && { checkpoint }),
   });
+  const stopping = new AbortController();
   const close = async () => {
+    stopping.abort();
     await teammate.close();
     await relay.close();
     await mailbox.close();
@@ -98,15 +101,26 @@ export async function startTeammateProcess(options: TeammateProcessOptions): Pro
     await handle.close();
     await keys.close();
   };
+  const suitable = handle.ready(stopping.signal);
   try {
+    // One that is there and would lose what it is told is refused (TM-14); one that is not there is waited for (OP-6).
+    await Promise.race([suitable, pause(firstLookMs)]);
     await teammate.start();
   } catch (thrown) {
     await close();
     throw thrown;
   }
   relay.start();
+  suitable.catch((err: unknown) => {
+    if (stopping.signal.aborted) return;
+    log.error({ err }, 'this Redis cannot be used: no more tasks are taken');
+    void teammate.close();
+  });
   return { teammate, close };
 }
+
+/** How long a start waits for Redis to say what it is, in milliseconds. */
+const firstLookMs = 1000;
 
 function settingsOf(config: Config) {
   const { leaseMs, deadlineMs, maxRevisions, permissionCeiling, onBaseMoved, plansDirectory } = config;
