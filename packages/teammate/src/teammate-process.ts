@@ -45,7 +45,7 @@ export interface TeammateProcess {
  * @throws PlacetError `config_invalid` for what is missing or contradicts itself, `unauthenticated` for the token
  */
 export async function startTeammateProcess(options: TeammateProcessOptions): Promise<TeammateProcess> {
-  const { config, redisUrl, redisPassword, dataDir, baseFolder, environment, log, checkpoint } = options;
+  const { config, dataDir, baseFolder, environment, log, checkpoint } = options;
   const { team, teammate: name } = config;
   if (!config.planModeRequired)
     throw new PlacetError(
@@ -60,24 +60,11 @@ export async function startTeammateProcess(options: TeammateProcessOptions): Pro
     await keys.close();
     throw thrown;
   });
-  const handle = connectRedis({
-    url: redisUrl,
-    password: redisPassword,
-    name: `placet-teammate-${name}`,
-    timeoutMs: config.storeTimeoutMs,
-    log,
-  });
-  const mailbox = createMailbox(handle, {
-    retentionMs: config.retentionMs,
-    retentionCount: config.retentionCount,
-    visibilityMs: config.visibilityMs,
-    log,
-  });
-  const queues = new TaskQueues(handle);
-  const relay = new OutboxRelay({ handle, queues, teams: mailbox.teams, log });
+  const stores = openStores(options);
+  const { handle } = stores;
   const { owner = '', ownerProof } = claims;
   const teammate = createTeammate({
-    port: mailbox.port(team, name, { owner, ownerProof }),
+    port: stores.mailbox.port(team, name, { owner, ownerProof }),
     queue: { connection: handle.options, prefix: queuePrefix(team, name), name: queueName },
     keys,
     agents: { ...exampleAgents(), ...config.agents },
@@ -95,10 +82,7 @@ export async function startTeammateProcess(options: TeammateProcessOptions): Pro
   const close = async () => {
     stopping.abort();
     await teammate.close();
-    await relay.close();
-    await mailbox.close();
-    await queues.close();
-    await handle.close();
+    await stores.close();
     await keys.close();
   };
   const suitable = handle.ready(stopping.signal);
@@ -110,13 +94,34 @@ export async function startTeammateProcess(options: TeammateProcessOptions): Pro
     await close();
     throw thrown;
   }
-  relay.start();
+  stores.relay.start();
   suitable.catch((err: unknown) => {
     if (stopping.signal.aborted) return;
     log.error({ err }, 'this Redis cannot be used: no more tasks are taken');
     void teammate.close();
   });
   return { teammate, close };
+}
+
+function openStores({ config, redisUrl, redisPassword, log }: TeammateProcessOptions) {
+  const handle = connectRedis({
+    url: redisUrl,
+    password: redisPassword,
+    name: `placet-teammate-${config.teammate}`,
+    timeoutMs: config.storeTimeoutMs,
+    log,
+  });
+  const { retentionMs, retentionCount, visibilityMs } = config;
+  const mailbox = createMailbox(handle, { retentionMs, retentionCount, visibilityMs, log });
+  const queues = new TaskQueues(handle);
+  const relay = new OutboxRelay({ handle, queues, teams: mailbox.teams, log });
+  const close = async () => {
+    await relay.close();
+    await mailbox.close();
+    await queues.close();
+    await handle.close();
+  };
+  return { handle, mailbox, relay, close };
 }
 
 /** How long a start waits for Redis to say what it is, in milliseconds. */

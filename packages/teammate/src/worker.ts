@@ -44,6 +44,7 @@ export class TeammateWorker {
   readonly #worker: Worker;
   #lastMovedAtMs: number | undefined;
   #active = 0;
+  #saidAway = false;
 
   constructor(parts: TeammateParts, { queue, concurrency, lockMs }: WorkerOptions) {
     this.#parts = parts;
@@ -57,7 +58,10 @@ export class TeammateWorker {
       maxStalledCount,
       maxStartedAttempts,
     });
-    this.#worker.on('error', (err) => parts.log.warn({ err }, 'the queue does not answer; waiting for it'));
+    this.#worker.on('error', (err) => this.#sayAway(err));
+    this.#worker.on('ready', () => {
+      this.#saidAway = false;
+    });
     this.#worker.on('failed', (job, err) => parts.log.error({ err, jobId: job?.id }, 'a job failed'));
     this.#worker.on('stalled', (jobId) =>
       parts.log.warn({ jobId }, 'a job was abandoned and is taken up again'),
@@ -152,7 +156,16 @@ export class TeammateWorker {
     throw new UnrecoverableError(`job_invalid: ${detail}`);
   }
 
+  /** Once for each time that the queue is away: every attempt to reach it fails with an event of its own. */
+  #sayAway(err: Error): void {
+    const { log } = this.#parts;
+    if (this.#saidAway) log.debug({ err }, 'the queue does not answer');
+    else log.warn({ err }, 'the queue does not answer; waiting for it');
+    this.#saidAway = true;
+  }
+
   #moved(by: number): void {
+    this.#saidAway = false;
     this.#active += by;
     this.#lastMovedAtMs = this.#parts.clock.now();
   }

@@ -86,6 +86,14 @@ describe('a store that is away', () => {
   });
 });
 
+describe('a store that would lose what it is told', () => {
+  it('[TM-14] is refused at the start', async () => {
+    await world.lead.handle.redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+
+    await expect(world.process()).rejects.toThrow('noeviction');
+  });
+});
+
 describe('a process that is told to stop', () => {
   it('[TM-9] gives a planning session back to the queue, for another process to plan', async () => {
     world.agent('codemod', {
@@ -125,7 +133,7 @@ describe('a process that is told to stop', () => {
     expect((await world.request(request.requestId))?.work.epoch).toBe(epoch);
   });
 
-  it('[TM-9] twice is told once, and says that it is alive only until then', async () => {
+  it('[TM-9, TM-12] twice is told once, and says that it is alive only until then', async () => {
     const teammate = await world.teammate();
     await eventually(async () => (await world.lead.mailbox.presence.list(world.team))[0]?.processes === 1);
     expect(teammate.health()).toMatchObject({ running: true, activeJobs: 0 });

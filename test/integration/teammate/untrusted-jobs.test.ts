@@ -32,7 +32,7 @@ const good = () => ({ task: 'x', team: world.team, cwd: world.repository, agent:
 
 describe('what is written straight into the queue', () => {
   it.each<[string, (job: ReturnType<typeof good>) => object]>([
-    ['no task', ({ task: _, ...rest }) => rest],
+    ['no task', ({ team, cwd, agent }) => ({ team, cwd, agent })],
     ['another team', (job) => ({ ...job, team: 'another' })],
     ['an agent that is no name', (job) => ({ ...job, agent: '../../bin/sh' })],
     ['a mode that there is not', (job) => ({ ...job, permissionMode: 'root' })],

@@ -198,6 +198,27 @@ describe('the way of a plan', () => {
     expect(request.plan.path.startsWith(world.dataDir)).toBe(true);
   });
 
+  it('[TM-1, TM-14] is served by several processes of one name, each task by one of them, and each says that jobs move', async () => {
+    const teammates = await Promise.all(Array.from({ length: 3 }, () => world.teammate({ concurrency: 2 })));
+    const sessionIds = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => world.task({ task: `Task ${at}` })),
+    );
+    await Promise.all(
+      sessionIds.map(async (sessionId) => {
+        await world.lead.decide(await world.untilPlanned(sessionId));
+        await world.untilPublished(sessionId);
+      }),
+    );
+    const { events } = await world.lead.mailbox.events.read(world.team, undefined, 1000);
+
+    expect(events.filter(({ type, state }) => type === 'work' && state === 'done')).toHaveLength(8);
+    expect((await world.git('branch', '--list', 'placet/*')).split('\n')).toHaveLength(8);
+    for (const teammate of teammates) {
+      const { running, lastMovedAtMs = 0 } = teammate.health();
+      expect(running && lastMovedAtMs > 0).toBe(true);
+    }
+  });
+
   it('[TM-16] is put off while another process has the session, and goes on when that lets go', async () => {
     const first = await world.teammate();
     const sessionId = await world.task();
