@@ -27,6 +27,8 @@ import { findSource } from './workspace.ts';
 const maxLooks = 10;
 /** How long a session whose workspace is elsewhere, or whose decision cannot be checked yet, is left alone. */
 const laterMs = 5000;
+/** Of how many decisions that could not be checked a process remembers that it said so. */
+const maxDoubted = 1000;
 /** How many inbox entries are read with one wake-up. */
 const inboxBatch = 20;
 
@@ -153,6 +155,7 @@ async function decide(run: SessionRun, situation: Situation, request: RequestRec
   if (checked.kind === 'later') {
     const fields = { sessionId: run.sessionId, requestId: request.requestId };
     log.warn(fields, `the decision cannot be checked now: ${checked.detail}`);
+    await alarmOnce(run, request, checked.detail);
     return { kind: 'delay', ms: laterMs, cause: 'keys_unreachable' };
   }
   if (checked.kind === 'void') return stayPlanning(run, request, checked);
@@ -200,6 +203,15 @@ async function follow(
       return takeStep(run, situation, replan(situation, request));
     }
   }
+}
+
+/** Tells the lead of a decision that cannot be checked, once a process: nobody else sees that it opens nothing (I8). */
+async function alarmOnce(run: SessionRun, request: RequestRecord, detail: string): Promise<void> {
+  const { doubted } = run.parts;
+  if (doubted.has(request.requestId)) return;
+  if (doubted.size >= maxDoubted) doubted.clear();
+  doubted.add(request.requestId);
+  await alarm(run, 'decision_invalid', `it cannot be checked: ${detail}`, request);
 }
 
 /** Nothing is opened: the session is still planning, and the lead is told (IN-2, I6). */

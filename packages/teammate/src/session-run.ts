@@ -40,6 +40,8 @@ export interface TeammateParts {
   clock: Clock;
   log: Log;
   checkpoint: OnCheckpoint;
+  /** Requests whose decision could not be checked, and of which the lead was told. */
+  doubted: Set<string>;
   /** Aborts when the process stops: planning at once, implementing after the grace (TM-9). */
   stopping: { planning: AbortSignal; implementing: AbortSignal };
 }

@@ -146,6 +146,7 @@ class TeammateProcess implements Teammate {
       clock,
       log,
       checkpoint,
+      doubted: new Set(),
       stopping: { planning: this.#planningStops.signal, implementing: this.#implementingStops.signal },
     };
   }
