@@ -42,7 +42,7 @@ describe('parked plans', () => {
   /** Its connections are open after so many, and most of its code is compiled. */
   const warmUp = 200;
   /** What is compiled later, and for each plan where the teammate's journal has it (TM-17). */
-  const maxHeapGrowth = 0.75 * kib * kib + atTeammate * 0.5 * kib;
+  const maxHeapGrowth = kib * kib + atTeammate * 0.5 * kib;
 
   it(
     `[I7] [TM-5] ${atTeammate} of them hold no job, timer or connection of the teammate's process, and its memory stays flat`,
