@@ -66,7 +66,7 @@ export const topLevel: readonly string[] = [
 /** One library for each of these jobs, and who must declare it. */
 export const chosenLibraries: readonly (readonly [library: string, packageFiles: readonly string[]])[] = [
   ['ioredis', ['packages/mailbox/package.json']],
-  ['bullmq', ['packages/teammate/package.json', 'packages/lead/package.json']],
+  ['bullmq', ['packages/mailbox/package.json', 'packages/teammate/package.json']],
   ['pino', ['packages/teammate/package.json', 'packages/lead/package.json']],
   ['vitest', ['package.json', 'test/package.json']],
 ];
