@@ -5,9 +5,9 @@
 export type Rule = { id: string; issue: Issue; status: Status; says: string };
 
 /** Which piece of the work brings the rule. */
-export type Issue = 'main-way' | 'plan-mode' | 'adapters' | 'remote' | 'console' | 'audit' | 'later';
+type Issue = 'main-way' | 'plan-mode' | 'adapters' | 'remote' | 'console' | 'audit' | 'later';
 
-export type Status = 'open' | 'built';
+type Status = 'open' | 'built';
 
 const rows: readonly (readonly [id: string, issue: Issue, status: Status, says: string])[] = [
   // What Placet promises

@@ -12,7 +12,7 @@ export interface ParkedPlan {
 const leaseMs = 30_000;
 
 /** Writes a plan of its own, as long as a short real one. */
-export function planText(number: number): string {
+function planText(number: number): string {
   const steps = Array.from(
     { length: 8 },
     (_, step) => `${step + 1}. Rename \`value${number}\` in step ${step} to \`amount\`.`,
@@ -21,7 +21,7 @@ export function planText(number: number): string {
 }
 
 /** A submission as a teammate of profile `shared` sends it. */
-export function taskSubmission(port: MailboxPort, sessionId: string, number: number): Submission {
+function taskSubmission(port: MailboxPort, sessionId: string, number: number): Submission {
   const planContent = planText(number);
   return Submission.parse({
     type: 'plan_approval_request',

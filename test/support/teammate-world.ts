@@ -47,7 +47,7 @@ const defaultSettings: TeammateSettings = {
 /** Writes the plan that most tests are happy with. */
 export const writePlan = 'printf "# Plan\\n\\nWrite done.txt.\\n" > "$PLACET_PLAN_FILE"';
 /** Does what that plan says. */
-export const writeDone = 'echo "$PLACET_PERMISSION_MODE" > done.txt';
+const writeDone = 'echo "$PLACET_PERMISSION_MODE" > done.txt';
 
 /**
  * A team with one teammate, a lead that decides through the library, a relay, and a Git repository to work on. Agents

@@ -19,8 +19,6 @@ import { KeyedMutex } from './keyed-mutex.ts';
 import { voteOf } from './request-codec.ts';
 import type { Signer } from './signing/signer.ts';
 
-export type { CommitResult, DecisionStore, ReserveResult } from './decision-store.ts';
-
 /** What {@link decideRequest} works with. All but the first two is for tests. */
 export interface DecideDeps {
   requests: DecisionStore;

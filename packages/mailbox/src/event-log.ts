@@ -9,7 +9,7 @@ import type { RedisHandle } from './connection.ts';
 import { keyOf } from './keys.ts';
 import { packEvent, unpackEvent } from './packed-event.ts';
 import { runScript, storeCall, unknownReply } from './scripts.ts';
-import { fieldOf, numberOfEntry, type StreamEntry } from './stream-entries.ts';
+import { fieldOf, type StreamEntry } from './stream-entries.ts';
 import type { Teams } from './teams.ts';
 
 /** A page of a team's events. */
@@ -69,11 +69,6 @@ export class EventLog {
 /** Reads an entry of a team's event stream. */
 export function eventOfEntry(team: TeamName, { id, fields }: StreamEntry): TeamEvent {
   return toEvent(team, id, fieldOf(fields, 'at'), fieldOf(fields, 'b'));
-}
-
-/** Compares two ids of one team's events. */
-export function isAfter(id: string, other: string): boolean {
-  return numberOfEntry(id) > numberOfEntry(other);
 }
 
 /** Stands for an id that is none: beyond every event, so that the reader is told to start anew. */

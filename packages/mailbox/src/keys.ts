@@ -1,5 +1,5 @@
 /** The first part of every key of ours outside BullMQ (ST-1). */
-export const keyRoot = 'placet';
+const keyRoot = 'placet';
 
 /** The name of the one queue that a teammate has under its prefix. */
 export const queueName = 'tasks';

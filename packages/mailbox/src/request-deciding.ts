@@ -8,7 +8,7 @@ import { runScript, unknownReply } from './scripts.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
 
 /** How long a reservation holds, by the store's clock (WR-20). */
-export const reservationMs = 5000;
+const reservationMs = 5000;
 
 /** How many votes a decider saw; none can be cast yet (TM-31). */
 const votesSeen = 0;

@@ -12,7 +12,7 @@ import { execAll, storeCall } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** What stands in `log:rid:<id>` once the request of a foreign ID was purged (ST-9). */
-export const tombstone = '!';
+const tombstone = '!';
 
 /** Names a request of a teammate. */
 export interface RequestName {

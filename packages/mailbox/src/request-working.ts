@@ -10,7 +10,7 @@ import { type Reply, unknownReply } from './scripts.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
 
 /** The longest reason that a record keeps, in bytes (ST-3); the event log has it in full. */
-export const maxReasonBytes = 64;
+const maxReasonBytes = 64;
 
 /** Claims the work under an approval. See `RequestStore.claim`. */
 export async function claimWork(

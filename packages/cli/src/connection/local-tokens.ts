@@ -52,7 +52,7 @@ export async function mintLocalToken(dataDir: string, actor: Actor, user: string
 }
 
 /** The person on this machine (WR-43). */
-export function localPrincipal(user: string): string {
+function localPrincipal(user: string): string {
   const named = `local:${user.replace(/[^\x21-\x7e]/g, '_')}`;
   return Principal.safeParse(named).success ? named : 'local:user';
 }

@@ -33,7 +33,7 @@ export function isHandle(text: string): boolean {
 }
 
 /** The requests that a handle fits. */
-export function matching(handle: string, records: readonly RequestRecord[]): RequestRecord[] {
+function matching(handle: string, records: readonly RequestRecord[]): RequestRecord[] {
   return records.filter(({ requestId }) => tailOf(requestId)?.endsWith(handle));
 }
 

@@ -8,7 +8,7 @@ type Part<Name extends RouteName, Key extends string> =
 type Answers<Name extends RouteName> = (typeof routes)[Name]['answers'];
 
 /** A call as its handler sees it: every part parsed by the route's schema, the principal as the table demands it. */
-export interface Call<Name extends RouteName> {
+interface Call<Name extends RouteName> {
   params: Part<Name, 'params'>;
   query: Part<Name, 'query'>;
   body: Part<Name, 'body'>;
@@ -18,7 +18,7 @@ export interface Call<Name extends RouteName> {
 }
 
 /** An answer that is not JSON of the contract. */
-export interface RawAnswer {
+interface RawAnswer {
   status: number;
   /** The media type; nothing is sent where there is none. */
   type?: string;
@@ -27,7 +27,7 @@ export interface RawAnswer {
 }
 
 /** What a handler answers: one of the route's answers; `undefined` where it has taken the connection over. */
-export type Answer<Name extends RouteName> = [keyof Answers<Name>] extends [never]
+type Answer<Name extends RouteName> = [keyof Answers<Name>] extends [never]
   ? RawAnswer | undefined
   : {
       [Status in keyof Answers<Name>]: {
@@ -38,7 +38,7 @@ export type Answer<Name extends RouteName> = [keyof Answers<Name>] extends [neve
     }[keyof Answers<Name>];
 
 /** The handler of one route. */
-export type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>;
+type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>;
 /** A handler for each route of the contract; one that is missing does not compile. */
 export type Handlers = { [Name in RouteName]: Handler<Name> };
 

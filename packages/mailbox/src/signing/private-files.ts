@@ -63,7 +63,7 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
 }
 
 /** Whether a thrown value is a system error of this code, such as `ENOENT`. */
-export function hasCode(error: unknown, code: string): boolean {
+function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
 
