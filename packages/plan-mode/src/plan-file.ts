@@ -1,5 +1,5 @@
 import { constants, lstatSync, realpathSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { maxPlanBytes, PlacetError, unsafeText } from '@placet/protocol';
 import { type PlanStorage, type StoredPlan, storedPlan } from './plan-storage.ts';
@@ -41,9 +41,9 @@ export class PlanFile implements PlanStorage {
     return plan;
   }
 
-  /** Takes the plan away, whatever is in its place: a file or a link. */
+  /** Leaves an empty file, which is no plan, in place of whatever is there; so the name stays taken. */
   async clear(): Promise<void> {
-    await rm(this.path, { force: true });
+    await replaceFile(this.path, '');
   }
 
   /**

@@ -62,7 +62,7 @@ export class TeammateWorker {
     this.#worker.on('ready', () => {
       this.#saidAway = false;
     });
-    this.#worker.on('failed', (job, err) => parts.log.error({ err, jobId: job?.id }, 'a job failed'));
+    this.#worker.on('failed', (job, err) => void this.#sayFailed(job, err)); // never rejects
     this.#worker.on('stalled', (jobId) =>
       parts.log.warn({ jobId }, 'a job was abandoned and is taken up again'),
     );
@@ -154,6 +154,17 @@ export class TeammateWorker {
       ...(sessionId && { sessionId }),
     });
     throw new UnrecoverableError(`job_invalid: ${detail}`);
+  }
+
+  /** A job that is given up is the lead's to know (I8); the session itself is woken again by the reconciler. */
+  async #sayFailed(job: QueueJob | undefined, err: Error): Promise<void> {
+    const { log, port } = this.#parts;
+    log.error({ err, jobId: job?.id }, 'a job failed');
+    if (job && (err instanceof UnrecoverableError || job.attemptsMade < (job.opts.attempts ?? 1))) return;
+    const detail = `the job ${job?.id ?? 'of a lost worker'} was given up; the log has why`;
+    await port
+      .report({ type: 'alarm', code: 'internal', detail, teammate: port.teammate })
+      .catch((thrown: unknown) => log.warn({ err: thrown }, 'an event was not written'));
   }
 
   /** Once for each time that the queue is away: every attempt to reach it fails with an event of its own. */

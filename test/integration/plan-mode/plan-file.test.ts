@@ -70,6 +70,16 @@ describe('the plan file', () => {
     expect(await file.load()).toBeUndefined();
   });
 
+  it('[PM-42] is cleared to no plan, whatever was in its place', async () => {
+    const file = new PlanFile(join(root, 'a.md'));
+    await writeFile(join(root, 'elsewhere'), 'kept');
+    await symlink(join(root, 'elsewhere'), file.path);
+    await file.clear();
+
+    expect(await file.load()).toBeUndefined();
+    expect(await readFile(join(root, 'elsewhere'), 'utf8')).toBe('kept');
+  });
+
   it('[PM-42] is not read through a link, from a pipe, as bytes that are no text, or beyond 1 MiB', async () => {
     await writeFile(join(root, 'secret'), 'secret');
     await symlink(join(root, 'secret'), join(root, 'link.md'));
