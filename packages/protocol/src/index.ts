@@ -78,6 +78,7 @@ export {
   TaskRecord,
   Wake,
 } from './job.ts';
+export { logRedaction } from './log-redaction.ts';
 export {
   Envelope,
   IdleNotification,

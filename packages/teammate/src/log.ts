@@ -1,11 +1,10 @@
+import { logRedaction } from '@placet/protocol';
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /** The log of a teammate's process: pino's. */
 export type TeammateLog = Logger;
 
-const hidden = ['token', 'authorization', 'password', 'redisUrl', 'planContent', 'feedback', 'text'];
-
-/** Makes the log of a teammate: JSON lines, with secrets, plans and feedback taken out (IN-24). */
+/** Makes the log of a teammate: JSON lines without secrets, plans and feedback (IN-24). */
 export function createTeammateLog({
   level,
   destination,
@@ -13,9 +12,6 @@ export function createTeammateLog({
   level: string;
   destination?: DestinationStream;
 }): TeammateLog {
-  const options = {
-    level,
-    redact: { paths: [...hidden, ...hidden.map((field) => `*.${field}`)], censor: '[redacted]' },
-  };
+  const options = { level, redact: { ...logRedaction, paths: [...logRedaction.paths] } };
   return destination ? pino(options, destination) : pino(options);
 }
