@@ -2,12 +2,8 @@ export type { AgentRuntime, AgentSession, GrantedWork, PhaseOutcome, PlanFeedbac
 export { type Checkpoint, checkpoints, type OnCheckpoint } from './checkpoints.ts';
 export { minimalEnvironment } from './command-agent/agent-environment.ts';
 export { CommandRuntime, type CommandRuntimeOptions } from './command-agent/command-runtime.ts';
-export {
-  type Confinement,
-  type Confinements,
-  confinements,
-  detectConfinements,
-} from './command-agent/confinement.ts';
+export { type Confinement, confinements } from './command-agent/confinement.ts';
+export { type Confinements, detectConfinements } from './command-agent/detect-confinements.ts';
 export { type GuardedOptions, type GuardedProcess, startGuarded } from './command-agent/guarded-process.ts';
 export { type Intent, Journal, type Made } from './journal.ts';
 export { createTeammateLog, type TeammateLog } from './log.ts';

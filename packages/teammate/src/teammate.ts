@@ -7,7 +7,7 @@ import type { AgentRuntime } from './agent-port.ts';
 import type { OnCheckpoint } from './checkpoints.ts';
 import { minimalEnvironment } from './command-agent/agent-environment.ts';
 import { CommandRuntime } from './command-agent/command-runtime.ts';
-import { detectConfinements } from './command-agent/confinement.ts';
+import { detectConfinements } from './command-agent/detect-confinements.ts';
 import { Journal } from './journal.ts';
 import { Profiles } from './profiles.ts';
 import type { TeammateParts, TeammateSettings } from './session-run.ts';

@@ -5,7 +5,7 @@ import { PermissionMode } from '@placet/protocol';
 import type { AgentRuntime, AgentSession, GrantedWork, PhaseOutcome } from '../agent-port.ts';
 import type { Profiles } from '../profiles.ts';
 import { agentVariables } from './agent-environment.ts';
-import type { Confinements } from './confinement.ts';
+import type { Confinements } from './detect-confinements.ts';
 import { type GuardedProcess, startGuarded } from './guarded-process.ts';
 import { OutputLog } from './output-log.ts';
 
