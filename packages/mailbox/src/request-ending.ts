@@ -2,7 +2,6 @@ import { currentOf, PlacetError, type RequestRecord } from '@placet/protocol';
 import { endedHistory, type Subject, workHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import { packRequestId } from './packed-names.ts';
-import type { RequestReader } from './request-reader.ts';
 import { retryWhileHeld } from './rivals.ts';
 import { unknownReply } from './scripts.ts';
 import { type DutyFence, fenceEpoch, fenceKey, runTeamScript, type StoreContext } from './store-context.ts';
@@ -42,7 +41,7 @@ export function expireRequest(
  */
 export async function withdrawRequest(
   context: StoreContext,
-  reader: RequestReader,
+  reader: { get(team: string, requestId: string): Promise<RequestRecord | undefined> },
   name: { team: string; teammate: string; requestId: string },
   signal?: AbortSignal,
 ): Promise<RequestRecord> {

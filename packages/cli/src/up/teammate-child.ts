@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { createToken } from '@placet/mailbox/signing';
 import { maxTokenLifetimeMs, PlacetError } from '@placet/protocol';
 import { openKeys, publicKeysFile, teammatePrincipal } from '../connection/local-tokens.ts';
+import type { Settings } from '../settings/load-settings.ts';
+import type { World } from '../world.ts';
 import { logFileOf } from './service-log.ts';
-import type { StackOptions } from './stack.ts';
 
 /** How long the teammate may take to start, in milliseconds. */
 const startWithinMs = 30_000;
@@ -15,6 +16,18 @@ const startWithinMs = 30_000;
 const stopWithinMs = 5000;
 /** How long is waited before a teammate that ended by itself is started again, in milliseconds. */
 const restartAfterMs = 2000;
+
+/** What the built-in teammate is started with. */
+export interface TeammateChildOptions {
+  world: World;
+  settings: Settings;
+  redisUrl: string;
+  dataDir: string;
+  /** Folders below which it may work. */
+  roots: string[];
+  /** Says what is being done. */
+  say: (line: string) => void;
+}
 
 /** The built-in teammate: a process of its own that ends with us, also when we are killed. */
 export interface TeammateChild {
@@ -26,9 +39,7 @@ export interface TeammateChild {
  * that ends by itself is started again.
  * @throws PlacetError `internal` naming its log when it does not start
  */
-export async function startTeammateChild(
-  options: StackOptions & { redisUrl: string },
-): Promise<TeammateChild> {
+export async function startTeammateChild(options: TeammateChildOptions): Promise<TeammateChild> {
   const log = openSync(
     await logFileOf(options.dataDir, `teammate-${options.settings.config.teammate}`),
     'a',
@@ -43,7 +54,7 @@ export async function startTeammateChild(
   }
 }
 
-async function startWith(log: number, options: StackOptions & { redisUrl: string }): Promise<TeammateChild> {
+async function startWith(log: number, options: TeammateChildOptions): Promise<TeammateChild> {
   const launch = await launcherOf(log, options);
   const closing = new AbortController();
   const first = launch();
@@ -57,10 +68,7 @@ async function startWith(log: number, options: StackOptions & { redisUrl: string
   };
 }
 
-async function launcherOf(
-  log: number,
-  options: StackOptions & { redisUrl: string },
-): Promise<() => ChildProcess> {
+async function launcherOf(log: number, options: TeammateChildOptions): Promise<() => ChildProcess> {
   const { world, settings, dataDir, redisUrl, roots } = options;
   const { team, teammate, logLevel } = settings.config;
   const owner = teammatePrincipal(teammate);
@@ -99,7 +107,10 @@ async function launcherOf(
     });
 }
 
-async function untilStarted(child: ChildProcess, { world, dataDir, settings }: StackOptions): Promise<void> {
+async function untilStarted(
+  child: ChildProcess,
+  { world, dataDir, settings }: TeammateChildOptions,
+): Promise<void> {
   const tooLate = AbortSignal.any([AbortSignal.timeout(startWithinMs), world.signal]);
   const ended = once(child, 'exit', { signal: tooLate }).then(() => false);
   const ready = once(child, 'message', { signal: tooLate }).then(() => true);
@@ -118,7 +129,7 @@ async function untilStarted(child: ChildProcess, { world, dataDir, settings }: S
 async function keepRunning(
   first: ChildProcess,
   launch: () => ChildProcess,
-  { say, settings }: StackOptions,
+  { say, settings }: TeammateChildOptions,
   closing: AbortSignal,
 ): Promise<void> {
   let child = first;
