@@ -49,6 +49,7 @@ export {
   type RedisEngine,
   startManagedRedis,
 } from './managed-redis.ts';
+export { isAlive as isProcessAlive, startOf as startOfProcess } from './managed/process-identity.ts';
 export { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
 export { Presence, type TeammatePresence } from './presence.ts';
 export { type EngineSearch, findRedisEngine } from './redis-engine.ts';

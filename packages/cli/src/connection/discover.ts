@@ -1,8 +1,8 @@
+import { isProcessAlive } from '@placet/mailbox';
 import { PlacetError } from '@placet/protocol';
 import type { Settings } from '../settings/load-settings.ts';
 import { dataFolderCandidates } from '../settings/paths.ts';
 import type { World } from '../world.ts';
-import { isRunning } from './process-identity.ts';
 import { type RunFile, readRunFile } from './run-file.ts';
 
 /** A lead service that was found: where it is and, on the machine of `placet up`, its run file. */
@@ -42,7 +42,7 @@ export async function findRun(
  */
 export async function findRunIn(dataDir: string): Promise<RunFile | undefined> {
   const run = await readRunFile(dataDir);
-  return run && (await isRunning(run)) ? run : undefined;
+  return run && (await isProcessAlive({ pid: run.pid, start: run.startedAt })) ? run : undefined;
 }
 
 function sameOrigin(one: string, other: string): boolean {

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type LeadProcess, startLeadProcess } from '@placet/lead';
-import { findRedisEngine, startManagedRedis } from '@placet/mailbox';
+import { findRedisEngine, startManagedRedis, startOfProcess } from '@placet/mailbox';
 import { type Config, PlacetError } from '@placet/protocol';
 import { findRunIn } from '../connection/discover.ts';
-import { processStart } from '../connection/process-identity.ts';
 import { type RunFile, removeRunFile, writeRunFile } from '../connection/run-file.ts';
 import type { Settings } from '../settings/load-settings.ts';
 import type { World } from '../world.ts';
@@ -77,7 +76,7 @@ async function startParts(options: StackOptions, keep: KeepForClose): Promise<Ru
   const run: RunFile = {
     v: 1,
     pid: process.pid,
-    startedAt: (await processStart(process.pid)) ?? '',
+    startedAt: (await startOfProcess(process.pid)) ?? '',
     url: lead.url,
     redisUrl,
     dataDir,
