@@ -1,5 +1,4 @@
-import { setMaxListeners } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestId, RequestRecord, TeamEvent, TeamName } from '@placet/protocol';
 import { fromTimestamp, isPlacetError, isTerminal, PlacetError } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
@@ -53,7 +52,6 @@ export class EventHub {
   constructor(options: EventHubOptions) {
     this.#options = options;
     this.#maxWaiters = options.maxWaiters ?? 10_000;
-    setMaxListeners(0, this.#closing.signal); // everyone who waits listens to it
     this.#reader = new StreamReader({
       handle: options.handle,
       log: options.log ?? silentLog,
@@ -93,13 +91,13 @@ export class EventHub {
         const changed = feed.change(); // registered before reading: nothing falls between
         const events = feed.since(position) ?? (await this.#readLog(team, position));
         if (events === undefined) {
-          await waitUntil(changed, [signal, this.#closing.signal], retryMs);
+          await waitUntil(changed, signal, retryMs);
           continue;
         }
         if (!Array.isArray(events)) yield { kind: 'reset', id: events.last };
         else for (const event of events) yield { kind: 'event', event };
         const last = Array.isArray(events) ? events.at(-1)?.id : events.last;
-        if (last === undefined) await waitUntil(changed, [signal, this.#closing.signal]);
+        if (last === undefined) await waitUntil(changed, signal);
         else position = last;
       }
     } finally {
@@ -133,7 +131,7 @@ export class EventHub {
             return resultOf(record, closed ? 'closed' : 'timeout');
           const ms = record === last ? retryMs : untilDeadlineMs(record);
           last = record;
-          await waitUntil(ended.promise, [signal, this.#closing.signal], Math.ceil(Math.min(leftMs, ms)));
+          await waitUntil(ended.promise, signal, Math.ceil(Math.min(leftMs, ms)));
         } finally {
           ended.forget();
         }
@@ -146,6 +144,7 @@ export class EventHub {
   /** Ends every subscription and wait. */
   async close(): Promise<void> {
     this.#closing.abort();
+    for (const { feed } of this.#feeds.values()) feed.wakeAll();
     await this.#reader.close();
   }
 
@@ -199,7 +198,7 @@ export class EventHub {
     if (!known) {
       this.#feeds.set(key, { team, feed });
       this.#reader.start();
-      this.#alignNew(team, feed);
+      void this.#alignNew(team, feed); // never rejects
     }
     return feed;
   }
@@ -224,15 +223,17 @@ export class EventHub {
     for (const { team, feed } of this.#feeds.values()) feed.restart(await this.#options.events.last(team));
   }
 
-  #alignNew(team: TeamName, feed: TeamFeed): void {
-    this.#options.events.last(team).then(
-      (last) => {
-        feed.restart(last);
+  /** Never rejects: a feed without a position hears of nothing, so this goes on until it has one. */
+  async #alignNew(team: TeamName, feed: TeamFeed): Promise<void> {
+    while (feed.users > 0 && feed.position === undefined && !this.#closing.signal.aborted) {
+      try {
+        feed.restart(await this.#options.events.last(team));
         this.#reader.poke();
-      },
-      // Redis is away: the reader aligns every feed when it starts over, and it does not run before that.
-      () => undefined,
-    );
+      } catch {
+        // Redis is away, which its handle logs
+        await delay(retryMs, undefined, { signal: this.#closing.signal }).catch(() => undefined); // closing
+      }
+    }
   }
 }
 

@@ -28,7 +28,7 @@ export class TeamFeed {
   restart(last: string): void {
     this.#last = last;
     this.#recent = [];
-    this.#wakeAll();
+    this.wakeAll();
   }
 
   /** Takes in events, in order. */
@@ -74,15 +74,16 @@ export class TeamFeed {
     };
   }
 
-  #wakeEnding(requestId: RequestId): void {
-    const waiting = this.#endings.get(requestId) ?? [];
-    for (const resolve of waiting) resolve();
-  }
-
-  #wakeAll(): void {
+  /** Has everyone look again, as after a stop. */
+  wakeAll(): void {
     for (const requestId of this.#endings.keys()) this.#wakeEnding(requestId);
     this.#change?.resolve();
     this.#change = undefined;
+  }
+
+  #wakeEnding(requestId: RequestId): void {
+    const waiting = this.#endings.get(requestId) ?? [];
+    for (const resolve of waiting) resolve();
   }
 }
 

@@ -1,21 +1,21 @@
 /**
- * Resolves when the promise settles, one of the signals aborts, or the time is over; never rejects. Leaves no listener
- * behind, unlike `AbortSignal.any` with a signal that lives as long as the process.
+ * Resolves when the promise settles, the signal aborts, or the time is over; never rejects. Leaves no listener behind.
+ * For a signal of the caller's own: one that thousands listen to takes time quadratic in their number.
  */
 export function waitUntil(
   promise: Promise<void>,
-  signals: readonly (AbortSignal | undefined)[],
+  signal: AbortSignal | undefined,
   ms?: number,
 ): Promise<void> {
-  if (signals.some((signal) => signal?.aborted)) return Promise.resolve();
+  if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const timer = ms === undefined ? undefined : setTimeout(finish, ms);
     function finish() {
       clearTimeout(timer);
-      for (const signal of signals) signal?.removeEventListener('abort', finish);
+      signal?.removeEventListener('abort', finish);
       resolve();
     }
-    for (const signal of signals) signal?.addEventListener('abort', finish);
+    signal?.addEventListener('abort', finish);
     promise.then(
       () => finish(),
       () => finish(),
