@@ -43,13 +43,13 @@ export type {
   TaskChange,
   VerifiedDecision,
 } from './mailbox-port.ts';
+export { isAlive as isProcessAlive, startOf as startOfProcess } from './managed/process-identity.ts';
 export {
   type ManagedRedis,
   type ManagedRedisOptions,
   type RedisEngine,
   startManagedRedis,
 } from './managed-redis.ts';
-export { isAlive as isProcessAlive, startOf as startOfProcess } from './managed/process-identity.ts';
 export { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
 export { Presence, type TeammatePresence } from './presence.ts';
 export { type EngineSearch, findRedisEngine } from './redis-engine.ts';
