@@ -123,7 +123,7 @@ describe('teams', () => {
 });
 
 describe('the audit log', () => {
-  it('[IN-9] is read in pages, as it was written, and a leaf is its number, time and bytes', async () => {
+  it('[IN-10, IN-12] is read in pages, as it was written, and a leaf is its number, time and bytes', async () => {
     for (let n = 0; n < 3; n += 1) await submit(world);
     const first = await world.mailbox.audit.read(world.team, 0, 2);
     const rest = await world.mailbox.audit.read(world.team, first.at(-1)?.seq ?? 0, 10);
