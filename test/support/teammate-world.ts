@@ -35,6 +35,8 @@ export interface AgentScript {
 }
 
 const teammateName = 'worker';
+/** How long a step may take on a machine that is busy with other tests, in milliseconds. */
+const patienceMs = 60_000;
 const defaultSettings: TeammateSettings = {
   leaseMs: 1500,
   deadlineMs: 60_000,
@@ -201,7 +203,7 @@ export class TeammateWorld {
   }
 
   /** Waits until the task is in a phase. */
-  untilPhase(sessionId: string, phase: TaskPhase, withinMs = 20_000): Promise<TaskRecord> {
+  untilPhase(sessionId: string, phase: TaskPhase, withinMs = patienceMs): Promise<TaskRecord> {
     let last: TaskRecord | undefined;
     return eventually(
       async () => {
@@ -232,7 +234,7 @@ export class TeammateWorld {
         const request = task?.requestId && (await this.lead.mailbox.requests.get(this.team, task.requestId));
         return request && request.revision === revision ? request : undefined;
       },
-      { withinMs: 20_000, what: `plan ${revision}` },
+      { withinMs: patienceMs, what: `plan ${revision}` },
     );
   }
 

@@ -66,7 +66,7 @@ describe.concurrent('a worker that is killed', () => {
       const sessionId = await world.task();
       const leading = lead(world, sessionId);
       leading.catch(() => undefined); // awaited below
-      await eventually(() => doomed.ending !== undefined, { withinMs: 30_000, what: `the end at ${killAt}` });
+      await eventually(() => doomed.ending !== undefined, { withinMs: 60_000, what: `the end at ${killAt}` });
       expect(doomed.ending).toBe('SIGKILL');
       await eventually(async () => (await agentsOf(world)).length === 0, {
         what: 'no agent without a worker',
@@ -89,7 +89,7 @@ describe.concurrent('a worker that is killed', () => {
       expect(await world.git('show', `${branch}:done.txt`)).toBe('begun\n# Plan 2');
       expect(await world.git('branch', '--list', 'placet/*', '--format=%(refname:short)')).toBe(branch);
     },
-    90_000,
+    180_000,
   );
 
   it('[TM-8, TM-16] while its agent implements takes the agent with it, and the work begins again in a fresh tree', async () => {
@@ -119,5 +119,5 @@ describe.concurrent('a worker that is killed', () => {
     expect(await world.git('show', `${branch}:done.txt`)).toBe('begun');
     expect(await settlements(world)).toEqual(['done']);
     expect((await world.request(request.requestId))?.work.epoch).toBeGreaterThan(2);
-  }, 90_000);
+  }, 180_000);
 });
