@@ -89,6 +89,7 @@ export async function signedBy(
     get: () => Promise.resolve(record),
     reserve: () => Promise.resolve({ kind: 'reserved', nowMs } as const),
     commit: () => Promise.resolve({ kind: 'committed' } as const),
+    confirm: () => Promise.resolve(),
   };
   const decided = await decideRequest(
     { requests, signer },
