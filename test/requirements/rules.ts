@@ -120,7 +120,7 @@ const rows: readonly (readonly [id: string, issue: Issue, status: Status, says: 
   ['TM-3', 'main-way', 'built', 'Without a plan nothing is submitted'],
   ['TM-4', 'main-way', 'built', 'Submitting persists the intent first and retries under one id'],
   ['TM-5', 'main-way', 'built', 'A parked plan is woken by its decision, whenever that lands'],
-  ['TM-6', 'main-way', 'open', 'A held session that loses its process plans again'],
+  ['TM-6', 'main-way', 'built', 'A held session that loses its process plans again'],
   ['TM-7', 'main-way', 'built', 'Each outcome wakes into its own next phase'],
   ['TM-8', 'main-way', 'built', 'A killed worker duplicates no request and settles work once'],
   ['TM-9', 'main-way', 'built', 'SIGTERM takes no new work and gives planning back'],
@@ -147,7 +147,7 @@ const rows: readonly (readonly [id: string, issue: Issue, status: Status, says: 
   ['TM-43', 'main-way', 'built', 'A plan is stored once per digest'],
   ['TM-44', 'main-way', 'built', 'A mailbox write that fails is an error'],
   ['TM-45', 'main-way', 'built', 'Writes are idempotent, and hints are only hints'],
-  ['TM-46', 'later', 'open', 'Durability profiles hold, and doctor tells the real one'],
+  ['TM-46', 'later', 'built', 'Durability profiles hold, and doctor tells the real one'],
   ['TM-50', 'main-way', 'built', 'One port to the mailbox, on Redis and over HTTP, passes the same tests'],
   // Remote sessions
   ['RM-1', 'remote', 'open', 'The event log is read by cursor to a short page'],

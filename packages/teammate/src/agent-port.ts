@@ -70,6 +70,11 @@ export type PhaseOutcome =
  * anywhere by what is in its record and its folders.
  */
 export interface AgentRuntime {
+  /**
+   * Set by a runtime whose agent cannot be taken up after its process is gone: the process waits with it for the
+   * decision, at most so long, and a slot of the worker is taken meanwhile (TM-6).
+   */
+  readonly heldForMs?: number | undefined;
   /** Makes a plan, or a revision of one, and changes nothing. */
   plan(session: AgentSession): Promise<PhaseOutcome>;
   /** Carries out an approved plan. */

@@ -43,6 +43,7 @@ export async function lookAtSession(
 ): Promise<JobOutcome> {
   for (let looks = 1; ; looks += 1) {
     const outcome = await lookOnce(parts, sessionId, resume);
+    if (outcome.kind === 'ended') parts.held.delete(sessionId);
     if (outcome.kind !== 'again') return outcome;
     if (looks === maxLooks) return { kind: 'delay', ms: laterMs, cause: 'session_busy' };
   }
@@ -114,7 +115,7 @@ async function underLease(
 }
 
 async function situationOf({ parts, task, sessionId }: HeldSession, resume: boolean): Promise<Situation> {
-  const { port, journal, settings } = parts;
+  const { port, journal, settings, runtime, held } = parts;
   const request = task.requestId === undefined ? undefined : await port.getRequest(task.requestId);
   const intent = (await journal.begunIntent(sessionId)) ?? task.intent;
   const isLatest = intent !== undefined && intent.requestId === request?.requestId;
@@ -123,7 +124,8 @@ async function situationOf({ parts, task, sessionId }: HeldSession, resume: bool
   // The answer to the submission was lost, not the submission.
   if (intent && isLatest) await journal.submitted(sessionId, intent.requestId);
   const { maxRevisions, onBaseMoved } = settings;
-  return { task, request, intent, intentIsStored, maxRevisions, resume, onBaseMoved };
+  const agentIsLost = runtime.heldForMs !== undefined && held.get(sessionId) !== request?.requestId;
+  return { task, request, intent, intentIsStored, maxRevisions, resume, onBaseMoved, agentIsLost };
 }
 
 async function takeStep(run: SessionRun, situation: Situation, step: NextStep): Promise<JobOutcome> {

@@ -65,12 +65,27 @@ function step(more: Partial<Situation>): NextStep {
     maxRevisions: 3,
     resume: false,
     onBaseMoved: 'notice',
+    agentIsLost: false,
     ...more,
   };
   return nextStep(situation);
 }
 
 describe('what a session is owed', () => {
+  it('[TM-6] is a new plan where the agent that was approved cannot be resumed and is gone, never its work', () => {
+    const approved = request('approved');
+    expect(step({ request: approved })).toEqual({ kind: 'decide', request: approved });
+    expect(step({ request: approved, agentIsLost: true })).toEqual({
+      kind: 'plan',
+      revision: 2,
+      previous: approved,
+    });
+    expect(step({ request: request('approved', 'claimed'), agentIsLost: true })).toMatchObject({
+      kind: 'plan',
+    });
+    expect(step({ request: request('approved', 'done'), agentIsLost: true })).toMatchObject({ kind: 'end' });
+  });
+
   it('[TM-2, PM-9] is a plan first', () => {
     expect(
       step({ task: task('planning', { revision: 0 }), intent: undefined, intentIsStored: false }),

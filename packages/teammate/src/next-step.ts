@@ -28,6 +28,8 @@ export interface Situation {
   /** Whether a task that ran out of time is to be tried again (TM-7). */
   resume: boolean;
   onBaseMoved: 'notice' | 'replan' | 'refuse';
+  /** Whether the agent that made the plan cannot be resumed and does not live in this process (TM-6). */
+  agentIsLost: boolean;
 }
 
 /** Says what a session is owed next (TM-4 to TM-8). A job only says: look at this session. Pure. */
@@ -40,7 +42,8 @@ export function nextStep(situation: Situation): NextStep {
     case 'pending':
       return { kind: 'rest' };
     case 'approved':
-      return isSettled(request.work.state) ? afterWork(situation, request) : { kind: 'decide', request };
+      if (isSettled(request.work.state)) return afterWork(situation, request);
+      return situation.agentIsLost ? replan(situation, request) : { kind: 'decide', request };
     case 'rejected':
     case 'teleport':
       return { kind: 'decide', request };

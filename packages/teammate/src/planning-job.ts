@@ -8,6 +8,7 @@ import {
   workspaceDigest,
 } from '@placet/protocol';
 import type { AgentSession, PhaseOutcome } from './agent-port.ts';
+import { waitHeld } from './held-wait.ts';
 import type { Intent } from './journal.ts';
 import { feedbackSoFar, planFileOf } from './plan-place.ts';
 import { identityOf } from './process-identity.ts';
@@ -120,7 +121,8 @@ async function submit(
     'the plan waits for the lead',
   );
   await reached(run, 'awaiting-recorded');
-  return { kind: 'ended' };
+  const { heldForMs } = run.parts.runtime;
+  return heldForMs === undefined ? { kind: 'ended' } : waitHeld(run, record.requestId, heldForMs);
 }
 
 /**
@@ -146,6 +148,7 @@ async function goOnUnderStanding(
   }
   await run.parts.journal.submitting({ ...begun, ...before, requestId, revision });
   await run.parts.journal.submitted(run.sessionId, requestId);
+  if (run.parts.runtime.heldForMs !== undefined) run.parts.held.set(run.sessionId, requestId);
   return { kind: 'again' };
 }
 

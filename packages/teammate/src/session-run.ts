@@ -33,6 +33,8 @@ export interface TeammateParts {
   dataDir: string;
   /** Real paths of the folders below which tasks may work. */
   roots: readonly string[];
+  /** The requests of sessions whose agents live on in this process (TM-6). */
+  held: Map<string, string>;
   /** Repositories that this process has found before. */
   sources: Map<string, Source>;
   /** What Git and agents get of the environment. */

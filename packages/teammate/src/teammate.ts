@@ -141,6 +141,7 @@ class TeammateProcess implements Teammate {
       settings,
       dataDir,
       roots,
+      held: new Map(),
       sources: new Map(),
       environment,
       clock,
