@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { errorCatalogue, isPlacetError, PlacetError, parseOrThrow } from './errors.ts';
+import { errorCatalogue } from './error-catalogue.ts';
+import { isPlacetError, PlacetError, parseOrThrow } from './errors.ts';
 
 test.each([
   [400, ['validation_failed']],

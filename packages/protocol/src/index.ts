@@ -27,10 +27,9 @@ export {
   tokenType,
 } from './decision-claims.ts';
 export { Digest, digestOfBytes, digestOfList, digestOfText, type JsonValue } from './digest.ts';
+export { ErrorCode, errorCatalogue } from './error-catalogue.ts';
 export {
-  ErrorCode,
   type ErrorExtras,
-  errorCatalogue,
   Issue,
   isPlacetError,
   issuesOf,

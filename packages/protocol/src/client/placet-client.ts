@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { ErrorCode, PlacetError, Problem } from '../errors.ts';
+import { ErrorCode } from '../error-catalogue.ts';
+import { PlacetError, Problem } from '../errors.ts';
 import { type RouteName, routes } from '../routes.ts';
 import { resetEvent, TeamEvent } from '../team-events.ts';
 import { readServerSentEvents } from './sse.ts';
