@@ -157,7 +157,12 @@ function rateRow(what: string, placet: number, floor: number, least: number): Ro
 
 function printTable(rows: readonly Row[]): void {
   const lines = rows.map(({ rule, what, placet, floor, ratio, bound, isMet }) => [
-    ...[rule, what, placet, floor, ratio.toFixed(2), bound],
+    rule,
+    what,
+    placet,
+    floor,
+    ratio.toFixed(2),
+    bound,
     isMet ? 'met' : 'missed',
   ]);
   const table = [['rule', 'what', 'Placet', 'floor', 'ratio', 'bound', ''], ...lines];

@@ -29,7 +29,8 @@ export function transformFor(task) {
   );
 }
 
-function renaming(from, to, pattern = undefined) {
+/** @param {string} [pattern] scripts of every kind, unless given */
+function renaming(from, to, pattern) {
   const word = new RegExp(`(?<![\\w$])${escaped(from)}(?![\\w$])`, 'g');
   return {
     spec: `rename ${from} ${to}${pattern ? ` in ${pattern}` : ''}`,

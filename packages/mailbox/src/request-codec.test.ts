@@ -58,8 +58,14 @@ describe('the stored form of a request', () => {
   it('[WR-27] is answered to its submitter as everybody reads it later', () => {
     const full = Submission.parse({
       ...submission,
-      ...{ revision: 3, supersedes: 'b', prePlanMode: 'auto', executionTarget: 'remote', summary: 'short' },
-      ...{ labels: { risk: 'high' }, usage: { inputTokens: 1 }, scope: { write: ['a'] } },
+      revision: 3,
+      supersedes: 'b',
+      prePlanMode: 'auto',
+      executionTarget: 'remote',
+      summary: 'short',
+      labels: { risk: 'high' },
+      usage: { inputTokens: 1 },
+      scope: { write: ['a'] },
       workspace: { cwd: '/w', head: 'a'.repeat(40), dirty: planDigest, task: planDigest, agent: 'codemod' },
     });
     for (const submitted of [submission, full]) {

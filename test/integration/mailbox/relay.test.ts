@@ -195,7 +195,7 @@ describe('the queues', () => {
       throw new UnrecoverableError('kept, as one that has used up its attempts');
     };
     const worker = new Worker(queueName, fail, {
-      connection: { ...handle.options, maxRetriesPerRequest: null },
+      connection: { ...handle.options, retryStrategy: () => 100, maxRetriesPerRequest: null },
       prefix,
     });
     closing.push(() => queue.close());
@@ -236,7 +236,7 @@ describe('the queues', () => {
       done += 1;
     };
     const worker = new Worker(queueName, count, {
-      connection: { ...handle.options, maxRetriesPerRequest: null },
+      connection: { ...handle.options, retryStrategy: () => 100, maxRetriesPerRequest: null },
       prefix,
       concurrency: 16,
     });
