@@ -93,7 +93,11 @@ async function runScripts(handle: RedisHandle, key: LeadKey, count: number): Pro
   await throughput(count, inFlight, async (index) => {
     const { redis, calls } = recordScripts(handle.redis);
     chains[index] = calls;
-    await submitAndDecide(createMailbox({ ...plain(handle), redis }), key, submissionOf(index));
+    await submitAndDecide(
+      createMailbox({ ...plain(handle), redis, writer: redis }),
+      key,
+      submissionOf(index),
+    );
   });
   await handle.redis.flushdb();
   return throughput(count, inFlight, async (index) => {
@@ -109,6 +113,8 @@ async function runScripts(handle: RedisHandle, key: LeadKey, count: number): Pro
 function plain(handle: RedisHandle): RedisHandle {
   return {
     redis: handle.redis,
+    writer: handle.writer,
+    confirm: () => handle.confirm(),
     options: handle.options,
     ready: (signal) => handle.ready(signal),
     state: () => handle.state(),

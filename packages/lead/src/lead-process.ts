@@ -42,6 +42,7 @@ export async function startLeadProcess(options: LeadProcessOptions): Promise<Lea
     password: redisPassword,
     name: 'placet-lead',
     timeoutMs: config.storeTimeoutMs,
+    durability: { profile: config.durability, replicas: config.replicas },
     log,
   });
   const mailbox = createMailbox(handle, {

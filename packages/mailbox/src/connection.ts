@@ -1,8 +1,11 @@
 import { PlacetError } from '@placet/protocol';
 import { Redis, type RedisOptions } from 'ioredis';
+import { type Durability, infoField, judgeStrict, readDurability } from './durability.ts';
+import { DurableWriter } from './durable-writer.ts';
 import { type Log, silentLog } from './log.ts';
 import { judgeRedis } from './redis-suitability.ts';
 import { maskRedisUrl, parseRedisUrl } from './redis-url.ts';
+import type { ScriptRunner } from './scripts.ts';
 
 /** The longest time that a blocking command of ours asks to wait, in milliseconds. */
 export const maxBlockMs = 5000;
@@ -17,6 +20,8 @@ export interface ConnectOptions {
   name: string;
   /** How long a command may take, in milliseconds; 2000 unless set (WR-30). */
   timeoutMs?: number | undefined;
+  /** `standard` unless set: a write is done when Redis answers (TM-46). */
+  durability?: Durability | undefined;
   log?: Log | undefined;
 }
 
@@ -24,6 +29,13 @@ export interface ConnectOptions {
 export interface RedisHandle {
   /** For ordinary commands: they fail at once while Redis is away, and after `timeoutMs` in any case. */
   readonly redis: Redis;
+  /** Runs the scripts that write: `redis`, or where replicas must acknowledge a connection that waits for them (TM-46). */
+  readonly writer: ScriptRunner;
+  /**
+   * Waits until what was written before, by whomever, is as durable as is configured.
+   * @throws PlacetError `not_durable`; whatever Redis throws
+   */
+  confirm(): Promise<void>;
   /** How this connection was made, for libraries that make their own (BullMQ's workers). Holds the password. */
   readonly options: RedisOptions;
   /**
@@ -51,21 +63,37 @@ export function connectRedis(options: ConnectOptions): RedisHandle {
   return new Connection(options);
 }
 
+const standard: Durability = { profile: 'standard', replicas: 0 };
+/** How soon a replica is looked at again, in milliseconds. */
+const replicaPauseMs = 500;
+
+interface Writing {
+  connection: Redis;
+  writer: DurableWriter;
+}
+
 type Verdict = { kind: 'unknown' } | { kind: 'suitable' } | { kind: 'unsuitable'; error: PlacetError };
 
 class Connection implements RedisHandle {
   readonly redis: Redis;
   readonly options: RedisOptions;
+  readonly writer: ScriptRunner;
+  readonly #writing: Writing | undefined;
+  readonly #durability: Durability;
   readonly #log: Log;
   readonly #where: string;
   readonly #duplicates = new Set<Redis>();
   readonly #waiting = new Set<() => void>();
   #verdict: Verdict = { kind: 'unknown' };
   #saidDown = false;
+  /** The server that was last reached is a replica. */
+  #isReplica = false;
   #closed = false;
 
-  constructor({ url, password, name, timeoutMs = 2000, log = silentLog }: ConnectOptions) {
+  constructor(options: ConnectOptions) {
+    const { url, password, name, timeoutMs = 2000, durability = standard, log = silentLog } = options;
     const parsed = parseRedisUrl(url);
+    this.#durability = durability;
     this.#log = log;
     this.#where = maskRedisUrl(url);
     this.options = {
@@ -78,20 +106,31 @@ class Connection implements RedisHandle {
       retryStrategy: (attempt: number) =>
         Math.min(25 * 2 ** Math.min(attempt, 10), 1000) * (0.5 + Math.random() / 2),
     };
-    this.redis = new Redis({
+    const { retryStrategy } = this.options;
+    const ordinary: RedisOptions = {
       ...this.options,
       ...failFast,
       commandTimeout: timeoutMs,
       // A connection that is only half there would time out every command for ever.
       socketTimeout: 3 * timeoutMs,
-    });
+      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+      retryStrategy: (attempt) => (this.#isReplica ? replicaPauseMs : retryStrategy?.(attempt)),
+    };
+    this.redis = new Redis(ordinary);
+    this.#writing = this.#openWriter(ordinary, timeoutMs);
+    this.writer = this.#writing?.writer ?? this.redis;
     this.redis.on('error', (error: Error) => this.#onError(error));
     this.redis.on('ready', () => void this.#judge()); // never rejects
     this.redis.on('close', () => this.#onClose());
   }
 
   state(): 'ready' | 'down' {
-    return this.redis.status === 'ready' && this.#verdict.kind === 'suitable' ? 'ready' : 'down';
+    const connected = [this.redis, this.#writing?.connection].every((one) => !one || one.status === 'ready');
+    return connected && this.#verdict.kind === 'suitable' ? 'ready' : 'down';
+  }
+
+  async confirm(): Promise<void> {
+    await this.#writing?.writer.confirm();
   }
 
   async ready(signal?: AbortSignal): Promise<void> {
@@ -114,7 +153,8 @@ class Connection implements RedisHandle {
 
   close(): Promise<void> {
     this.#closed = true;
-    for (const connection of [this.redis, ...this.#duplicates]) connection.disconnect();
+    for (const connection of [this.redis, this.#writing?.connection, ...this.#duplicates])
+      connection?.disconnect();
     this.#wake();
     return Promise.resolve();
   }
@@ -122,7 +162,9 @@ class Connection implements RedisHandle {
   /** Asks a server that has just answered what it is; a later server may be another one. */
   async #judge(): Promise<void> {
     try {
-      const error = judgeRedis(await this.redis.info());
+      const info = await this.redis.info();
+      if (this.#shun(infoField(info, 'role') === 'slave')) return;
+      const error = await this.#judgeServer(info);
       this.#verdict = error ? { kind: 'unsuitable', error } : { kind: 'suitable' };
       if (error) this.#log.error({ redis: this.#where, code: error.code }, error.message);
       else if (this.#saidDown) this.#log.info({ redis: this.#where }, 'Redis is back');
@@ -133,6 +175,40 @@ class Connection implements RedisHandle {
       this.#log.warn({ redis: this.#where, err: error }, 'Redis does not say what it is; connecting anew');
       this.redis.disconnect(true);
     }
+  }
+
+  async #judgeServer(info: string): Promise<PlacetError | undefined> {
+    const { profile, replicas } = this.#durability;
+    const fault = judgeRedis(info);
+    if (fault || profile === 'standard') return fault;
+    const given = await readDurability(this.redis, info);
+    if (given.replicas < replicas)
+      this.#log.warn(
+        { redis: this.#where, replicas: given.replicas, wanted: replicas },
+        'too few replicas follow this Redis: until they do, nothing that is written counts as done',
+      );
+    return judgeStrict(given);
+  }
+
+  /** A replica may be behind: nothing is read from it (TM-45). It may be promoted, so it is looked at again. */
+  #shun(isReplica: boolean): boolean {
+    if (isReplica && !this.#isReplica)
+      this.#log.warn({ redis: this.#where }, 'this Redis is a replica; waiting for it to be the master');
+    this.#isReplica = isReplica;
+    if (isReplica) this.redis.disconnect(true);
+    return isReplica;
+  }
+
+  /** A second connection, where replicas must acknowledge what is written. */
+  #openWriter(options: RedisOptions, timeoutMs: number): Writing | undefined {
+    const { profile, replicas } = this.#durability;
+    if (profile === 'standard' || replicas === 0) return undefined;
+    const connection = new Redis(options);
+    connection.on('error', () => undefined); // the main connection says that Redis is away
+    connection.on('ready', () => this.#wake());
+    // A call waits for the batch before its own, too, and must be answered within its time (WR-30).
+    const writer = new DurableWriter({ redis: connection, replicas, waitMs: Math.floor(timeoutMs * 0.4) });
+    return { connection, writer };
   }
 
   #onError(error: Error): void {

@@ -72,8 +72,8 @@ const inThisProcess = new KeyedMutex();
 /**
  * Decides a request: reserve, sign in this process, commit (WR-20). Waits for rivals, in this process and in others.
  * @throws PlacetError `validation_failed` when the input contradicts itself; `not_found`; `already_decided`, `superseded` or `stale_plan` with what stands as `current`;
- * `store_unavailable` when a rival or the store takes too long: what was sent may have happened, and the same call
- * again tells (WR-21).
+ * `store_unavailable` when a rival or the store takes too long, `not_durable` when replicas do: what was sent may have
+ * happened, and the same call again tells (WR-21).
  */
 export async function decideRequest(deps: DecideDeps, input: DecideInput): Promise<DecideResult> {
   const { monotonicMs = () => performance.now(), mutex = inThisProcess } = deps;
@@ -112,7 +112,7 @@ class DecisionAttempt {
     // Of a request that has ended it is said how, whatever was asked.
     const mustRead = isOutdated || contradiction !== undefined;
     for (let record = mustRead ? await this.#reread() : this.#input.record; ; ) {
-      if (isTerminal(record.state)) return this.#concludeWith(record);
+      if (isTerminal(record.state)) return await this.#concludeWith(record);
       if (contradiction) throw new PlacetError('validation_failed', contradiction);
       this.#input.signal?.throwIfAborted();
       const decided = await this.#tryOnce();
@@ -166,10 +166,13 @@ class DecisionAttempt {
     return { ...record, state: decision.outcome, votes: [voteOf(decision)], decision };
   }
 
-  #concludeWith(record: RequestRecord): DecideResult {
+  async #concludeWith(record: RequestRecord): Promise<DecideResult> {
     const { decision } = record;
-    if (decision && this.#sent.has(decision.signature)) return { kind: 'decided', record };
-    if (isSameDecision(this.#input, record)) return { kind: 'replayed', record };
+    const ours = decision !== undefined && this.#sent.has(decision.signature);
+    if (ours || isSameDecision(this.#input, record)) {
+      await this.#deps.requests.confirm(); // it was only read
+      return { kind: ours ? 'decided' : 'replayed', record };
+    }
     const current = currentOf(record);
     if (record.state === 'superseded')
       throw new PlacetError('superseded', `request ${record.requestId} was superseded`, { current });

@@ -49,4 +49,6 @@ export interface DecisionStore {
   get(team: string, requestId: string): Promise<RequestRecord | undefined>;
   reserve(command: ReserveCommand): Promise<ReserveResult>;
   commit(command: CommitCommand): Promise<CommitResult>;
+  /** Waits until a decision that was read is as durable as one just made (TM-46). @throws PlacetError `not_durable` */
+  confirm(): Promise<void>;
 }

@@ -19,12 +19,7 @@ export class Duties {
    * @returns its epoch, which rises with each change of holder and each lapse; undefined while another process holds it
    */
   async lease(team: TeamName, duty: string, holder: string, ttlMs: number): Promise<number | undefined> {
-    const reply = await runScript(
-      this.#handle.redis,
-      'hold-lease',
-      [keyOf(team, 'lease', duty)],
-      [holder, ttlMs],
-    );
+    const reply = await runScript(this.#handle, 'hold-lease', [keyOf(team, 'lease', duty)], [holder, ttlMs]);
     if (reply.word === 'held') return reply.number(0);
     if (reply.word === 'busy') return undefined;
     return unknownReply('hold-lease', reply);
@@ -32,6 +27,6 @@ export class Duties {
 
   /** Gives the lease back, so that another process need not wait for its end. Harmless where it is not held. */
   async release(team: TeamName, duty: string, holder: string): Promise<void> {
-    await runScript(this.#handle.redis, 'release-lease', [keyOf(team, 'lease', duty)], [holder]);
+    await runScript(this.#handle, 'release-lease', [keyOf(team, 'lease', duty)], [holder]);
   }
 }

@@ -35,7 +35,7 @@ export class EventLog {
   async append(team: TeamName, body: TeamEventBody): Promise<string> {
     await this.#teams.register(team);
     const keys = [keyOf(team, 'sequence'), keyOf(team, 'events')];
-    const reply = await runScript(this.#handle.redis, 'append-event', keys, [packEvent(team, body)]);
+    const reply = await runScript(this.#handle, 'append-event', keys, [packEvent(team, body)]);
     if (reply.word !== 'ok') return unknownReply('append-event', reply);
     return `${reply.text(0)}-0`;
   }
@@ -44,7 +44,7 @@ export class EventLog {
   async read(team: TeamName, after: string | undefined, limit: number): Promise<EventPage> {
     const from = after === undefined ? '' : (/^(\d{1,15})-0$/.exec(after)?.[1] ?? neverAnId);
     const keys = [keyOf(team, 'sequence'), keyOf(team, 'events')];
-    const reply = await runScript(this.#handle.redis, 'read-events', keys, [from, limit]);
+    const reply = await runScript(this.#handle, 'read-events', keys, [from, limit]);
     const last = `${reply.text(0)}-0`;
     if (reply.word === 'reset') return { events: [], reset: true, last };
     if (reply.word !== 'ok') return unknownReply('read-events', reply);

@@ -183,7 +183,7 @@ export class InboxStore {
   }
 
   async #run(name: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<Reply> {
-    const reply = await runScript(this.#handle.redis, name, keys, args);
+    const reply = await runScript(this.#handle, name, keys, args);
     return reply.word === 'ok' ? reply : unknownReply(name, reply);
   }
 }

@@ -13,6 +13,7 @@ export type {
   ReserveCommand,
   ReserveResult,
 } from './decision-store.ts';
+export { type Durability, type GivenDurability, judgeStrict, readDurability } from './durability.ts';
 export { Duties } from './duties.ts';
 export {
   EventHub,

@@ -51,7 +51,7 @@ export class LeadInbox {
 
   async acknowledge(team: TeamName, ids: readonly string[]): Promise<number> {
     const keys = [keyOf(team, 'notes'), keyOf(team, 'note')];
-    const reply = await runScript(this.#handle.redis, 'ack-notes', keys, ids.map(numberOfEntry));
+    const reply = await runScript(this.#handle, 'ack-notes', keys, ids.map(numberOfEntry));
     return reply.word === 'ok' ? reply.number(0) : unknownReply('ack-notes', reply);
   }
 

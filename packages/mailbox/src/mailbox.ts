@@ -67,6 +67,8 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
   const teams = new Teams(handle);
   const context: StoreContext = {
     redis: handle.redis,
+    writer: handle.writer,
+    confirm: () => handle.confirm(),
     retentionMs,
     retentionCount,
     reconcileAfterMs,

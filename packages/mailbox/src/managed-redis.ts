@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Durability } from './durability.ts';
 import type { Log } from './log.ts';
 import { RedisKeeper } from './managed/redis-keeper.ts';
 import { ensurePrivateFolder } from './signing/private-files.ts';
@@ -23,6 +24,8 @@ export interface ManagedRedisOptions {
   log: Log;
   /** The engine of {@link findRedisEngine}. */
   engine: RedisEngine;
+  /** `standard` unless set (TM-46); a server that is adopted keeps its own. */
+  durability?: Durability['profile'] | undefined;
   /** How long to wait for another process to let go of the folder, in milliseconds; 10,000 unless set. */
   patienceMs?: number | undefined;
   signal?: AbortSignal | undefined;

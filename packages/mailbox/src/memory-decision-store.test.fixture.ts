@@ -30,6 +30,8 @@ const holdMs = 5000;
 
 /** One request in a store whose time a test owns. What the scripts do on Redis is tested on Redis. */
 export class MemoryDecisionStore implements DecisionStore {
+  /** What is in memory is as durable as it will be. */
+  confirm: () => Promise<void> = () => Promise.resolve();
   record: RequestRecord;
   readonly time: TestTime;
   readonly commits: Decision[] = [];

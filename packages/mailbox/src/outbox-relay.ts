@@ -106,7 +106,7 @@ export class OutboxRelay {
     for (const consumer of listed) {
       const fields = Array.isArray(consumer) ? consumer.map(String) : [];
       if (Number(fieldOf(fields, 'idle')) < forgetAfterMs) continue;
-      await runScript(this.#handle.redis, 'leave-group', [key], [group, fieldOf(fields, 'name')]);
+      await runScript(this.#handle, 'leave-group', [key], [group, fieldOf(fields, 'name')]);
     }
   }
 
@@ -156,7 +156,7 @@ export class OutboxRelay {
     const team = this.#outboxes.get(key);
     if (team === undefined || entries.length === 0) return;
     await Promise.all(entries.map((entry) => this.#enqueue(team, entry)));
-    await runScript(this.#handle.redis, 'ack-entries', [key], [group, ...entries.map(({ id }) => id)]);
+    await runScript(this.#handle, 'ack-entries', [key], [group, ...entries.map(({ id }) => id)]);
   }
 
   async #enqueue(team: TeamName, { id, fields }: StreamEntry): Promise<void> {
@@ -226,7 +226,7 @@ export class OutboxRelay {
   async #resign(): Promise<void> {
     for (const key of this.#outboxes.keys()) {
       try {
-        await runScript(this.#handle.redis, 'leave-group', [key], [group, this.#consumer]);
+        await runScript(this.#handle, 'leave-group', [key], [group, this.#consumer]);
       } catch (error) {
         this.#log.debug({ err: error }, 'the relay leaves its name behind: Redis is away');
         return;

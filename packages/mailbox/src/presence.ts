@@ -27,7 +27,7 @@ export class Presence {
   async report(team: TeamName, teammate: TeammateName, process: string, ttlMs: number): Promise<void> {
     await this.#teams.register(team);
     const keys = [keyOf(team, 'seen', teammate), keyOf(team, 'teammates')];
-    await runScript(this.#handle.redis, 'report-presence', keys, [process, ttlMs, teammate]);
+    await runScript(this.#handle, 'report-presence', keys, [process, ttlMs, teammate]);
   }
 
   /** Every teammate that was ever seen, by name. */

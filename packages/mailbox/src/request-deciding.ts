@@ -24,7 +24,7 @@ export async function reserveRequest(
     keyOf(team, 'requestState', teammate, requestId),
   ];
   const args = [packDigest(planDigest), votesSeen, token, reservationMs];
-  const reply = await runScript(context.redis, 'reserve-decision', keys, args);
+  const reply = await runScript(context, 'reserve-decision', keys, args);
   switch (reply.word) {
     case 'reserved':
       return { kind: 'reserved', nowMs: reply.number(0) };

@@ -90,6 +90,11 @@ export class RequestStore implements DecisionStore {
     return commitDecision(this.#context, command);
   }
 
+  /** Waits until what was read is as durable as what is written (TM-46). @throws PlacetError `not_durable` */
+  confirm(): Promise<void> {
+    return this.#context.confirm();
+  }
+
   /**
    * Takes a pending request back; again, for one that was withdrawn. Waits while it is held for a decision.
    * @throws PlacetError `not_found` (also for another teammate's request), `already_decided`

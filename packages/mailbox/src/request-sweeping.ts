@@ -124,7 +124,9 @@ async function surplusOf(
   const members = Array.isArray(retired) ? retired.map(String) : [];
   const surplus = Math.min(Number(kept) - context.retentionCount, limit);
   if (surplus <= members.length) return { members, beforeMs: retiredMs, retiredMs };
-  const oldest = await storeCall('reading what is too many', () => context.redis.zrange(key, 0, String(surplus - 1)));
+  const oldest = await storeCall('reading what is too many', () =>
+    context.redis.zrange(key, 0, String(surplus - 1)),
+  );
   return { members: oldest, beforeMs: nowMs, retiredMs };
 }
 
@@ -171,7 +173,7 @@ async function trimEvents(context: StoreContext, { team, beforeMs, fence }: Purg
   const keys = [keyOf(team, 'events'), fenceKey(team, fence)];
   for (let pieces = 0; pieces < maxTrimPieces; pieces += 1) {
     const args = [beforeMs, trimPiece, fenceEpoch(fence), context.retentionCount];
-    const reply = await runScript(context.redis, 'trim-events', keys, args);
+    const reply = await runScript(context, 'trim-events', keys, args);
     if (reply.word !== 'trimmed' || reply.number(0) < trimPiece) return;
   }
 }
@@ -188,7 +190,7 @@ async function purgeTask(
     keyOf(team, 'session', teammate, sessionId),
     fenceKey(team, fence),
   ];
-  const reply = await runScript(context.redis, 'purge-task', keys, [member, beforeMs, fenceEpoch(fence)]);
+  const reply = await runScript(context, 'purge-task', keys, [member, beforeMs, fenceEpoch(fence)]);
   return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
 }
 
@@ -237,7 +239,7 @@ async function sweep(
       if (swept === 'stop') break;
       if (swept === 'done') done += 1;
     } catch (error) {
-      if (isPlacetError(error, 'store_unavailable')) throw error;
+      if (isPlacetError(error, 'store_unavailable', 'not_durable')) throw error;
       faults.push(error);
     }
   }

@@ -8,10 +8,16 @@ export type ScriptName = keyof typeof luaSources;
 /** What a script can be given; bytes arrive as they are. */
 export type ScriptArgument = string | number | Uint8Array;
 
-/** What of ioredis runs scripts. */
+/** What runs scripts: a connection to Redis, or a writer that waits for more than its answer. */
 export interface ScriptRunner {
   evalsha(sha: string, keyCount: number, ...rest: (string | number | Buffer)[]): Promise<unknown>;
   eval(source: string, keyCount: number, ...rest: (string | number | Buffer)[]): Promise<unknown>;
+}
+
+/** Where scripts are run: those that only read on the ordinary connection, all others by the writer (TM-46). */
+export interface ScriptStore {
+  readonly redis: ScriptRunner;
+  readonly writer: ScriptRunner;
 }
 
 /** What of an ioredis transaction or pipeline reads its answers. */
@@ -66,21 +72,23 @@ export async function storeCall<Result>(what: string, call: () => Promise<Result
 /**
  * Runs a script by the digest of its content (ST-2); it is sent in full where the server does not know it. Its first
  * argument is always this release's record version.
+ * @throws PlacetError `not_durable` when it may have happened, but less durably than is configured
  * @throws PlacetError `too_new` when it found a record of a later version; otherwise as {@link storeCall}
  */
 export async function runScript(
-  redis: ScriptRunner,
+  store: ScriptStore,
   name: ScriptName,
   keys: readonly string[],
   args: readonly ScriptArgument[],
 ): Promise<Reply> {
   const rest = [...keys, recordVersion, ...args.map(asArgument)];
+  const runner = readingScripts.has(name) ? store.redis : store.writer;
   const answer = await storeCall(name, async () => {
     try {
-      return await redis.evalsha(shaOf(name), keys.length, ...rest);
+      return await runner.evalsha(shaOf(name), keys.length, ...rest);
     } catch (error) {
       if (!isReplyError(error) || !error.message.startsWith('NOSCRIPT')) throw error;
-      return await redis.eval(luaSources[name], keys.length, ...rest);
+      return await runner.eval(luaSources[name], keys.length, ...rest);
     }
   });
   const reply = parseReply(name, answer);
@@ -116,6 +124,7 @@ export function unknownReply(name: ScriptName, reply: Reply): never {
   );
 }
 
+const readingScripts: ReadonlySet<ScriptName> = new Set(['read-events']);
 const digests = new Map<ScriptName, string>();
 
 function shaOf(name: ScriptName): string {

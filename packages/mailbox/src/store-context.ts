@@ -1,10 +1,14 @@
 import type { Redis } from 'ioredis';
 import { keyOf } from './keys.ts';
-import { type Reply, runScript, type ScriptArgument, type ScriptName } from './scripts.ts';
+import { type Reply, runScript, type ScriptArgument, type ScriptName, type ScriptRunner } from './scripts.ts';
 
 /** What the stores of this package share. */
 export interface StoreContext {
   redis: Redis;
+  /** Runs the scripts that write (TM-46). */
+  writer: ScriptRunner;
+  /** Waits until what was written before is as durable as is configured. */
+  confirm(): Promise<void>;
   /** How long what is settled is kept, in milliseconds (TM-42). */
   retentionMs: number;
   /** How many settled requests of a team are kept at most, and how many of its events (TM-42). */
@@ -31,7 +35,7 @@ export function runTeamScript(
   keys: readonly string[],
   args: readonly ScriptArgument[],
 ): Promise<Reply> {
-  return runScript(context.redis, name, [...teamKeys(team), ...keys], args);
+  return runScript(context, name, [...teamKeys(team), ...keys], args);
 }
 
 /** The key of a fence's lease; any key of the team where there is none. */

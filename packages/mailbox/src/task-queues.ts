@@ -101,6 +101,9 @@ export class TaskQueues {
     data: QueueData,
   ): Promise<string> {
     await this.#use(team, teammate, (queue) => queue.add(name, data, { jobId }));
+    // A wake is confirmed when it leaves the outbox, and made again until then.
+    if (name !== jobNames.wake || jobId.startsWith('resume-'))
+      await storeCall('a job', () => this.#handle.confirm());
     return jobId;
   }
 

@@ -14,6 +14,16 @@ test('[WR-41] the first layer that sets a key wins, and the source is told', () 
   expect(sources).toMatchObject({ port: '--port', team: 'environment', host: 'default' });
 });
 
+test('[TM-46] [WR-41] no layer makes durability less than another one asks for', () => {
+  const { config } = resolveConfig([
+    { source: 'flag', values: { durability: 'standard', replicas: 1 } },
+    { source: 'file', values: { durability: 'strict', replicas: 2 } },
+  ]);
+
+  expect(config).toMatchObject({ durability: 'strict', replicas: 2 });
+  expect(resolveConfig([]).config).toMatchObject({ durability: 'standard', replicas: 0 });
+});
+
 test('[WR-41] for a key that restricts, the strictest of all layers wins', () => {
   const layers = [
     layer('flags', { planModeRequired: false, permissionCeiling: 'bypassPermissions', maxRevisions: 50 }),

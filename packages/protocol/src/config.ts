@@ -31,8 +31,10 @@ interface Setting {
 }
 
 const lowest = (values: number[]) => Math.min(...values);
+const highest = (values: number[]) => Math.max(...values);
 const anyTrue = (values: boolean[]) => values.some(Boolean);
 const durationMs = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
+const strictest = (values: ('standard' | 'strict')[]) => (values.includes('strict') ? 'strict' : 'standard');
 const flag = z.union([
   z.boolean(),
   z.enum(['1', '0', 'true', 'false']).transform((text) => text === '1' || text === 'true'),
@@ -131,6 +133,16 @@ export const settings = {
   retentionCount: {
     schema: z.coerce.number().int().min(1000).default(1_000_000),
     doc: 'How many settled requests of a team are kept at most, and how many of its events.',
+  },
+  durability: {
+    schema: z.enum(['standard', 'strict']).default('standard'),
+    restrict: strictest,
+    doc: 'When a write counts as done: `standard` when Redis answers, which syncs its file once a second; `strict` when it is on the disk and on `replicas`.',
+  },
+  replicas: {
+    schema: z.coerce.number().int().min(0).max(16).default(0),
+    restrict: highest,
+    doc: 'How many replicas of Redis must acknowledge each write in durability `strict`.',
   },
   jwksFile: {
     schema: z.string().min(1).optional(),

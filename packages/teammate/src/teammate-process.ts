@@ -109,6 +109,7 @@ function openStores({ config, redisUrl, redisPassword, log }: TeammateProcessOpt
     password: redisPassword,
     name: `placet-teammate-${config.teammate}`,
     timeoutMs: config.storeTimeoutMs,
+    durability: { profile: config.durability, replicas: config.replicas },
     log,
   });
   const { retentionMs, retentionCount, visibilityMs } = config;

@@ -31,9 +31,7 @@ export const leadCommand = defineCommand({
     output.line(`The lead service listens at ${lead.url}; its keys are in ${dataDir}.`);
     try {
       // It may start before its Redis does (OP-6), but not go on with one that loses what it is told.
-      await whenSuitable(redisUrl, config.storeTimeoutMs, world.signal, () =>
-        output.note('waiting for Redis'),
-      );
+      await whenSuitable(redisUrl, config, world.signal, () => output.note('waiting for Redis'));
       await once(world.signal, 'abort');
     } catch (error) {
       if (!world.signal.aborted) throw error;

@@ -54,6 +54,7 @@ export const runCommand = defineCommand({
     const { jobId, sessionId, after } = await enqueueTask({
       redisUrl,
       timeoutMs: settings.config.storeTimeoutMs,
+      durability: { profile: settings.config.durability, replicas: settings.config.replicas },
       signal: world.signal,
       team,
       teammate,

@@ -1,18 +1,29 @@
-import { connectRedis, judgeRedis, type RedisHandle } from '@placet/mailbox';
-import { PlacetError } from '@placet/protocol';
+import {
+  connectRedis,
+  type GivenDurability,
+  judgeRedis,
+  judgeStrict,
+  type RedisHandle,
+  readDurability,
+} from '@placet/mailbox';
+import { type Config, PlacetError } from '@placet/protocol';
 import { examine, type Finding, ok, wrong } from './finding.ts';
 
 /** How far clocks may be apart before it is said, in milliseconds. */
 export const tolerableSkewMs = 2000;
 
-/** Checks the store: that it answers, its version, eviction, persistence, and its clock. */
-export async function checkRedis(url: string, timeoutMs: number): Promise<Finding[]> {
+type RedisConfig = Pick<Config, 'storeTimeoutMs' | 'durability' | 'replicas'>;
+
+/** Checks the store: that it answers, its version, eviction, persistence, replicas, and its clock. */
+export async function checkRedis(url: string, config: RedisConfig): Promise<Finding[]> {
+  const timeoutMs = config.storeTimeoutMs;
   const handle = connectRedis({ url, name: 'placet-doctor', timeoutMs });
   try {
     return await examine('redis', 'start it with placet up, or check redisUrl', async () => {
       await answersWithin(handle, timeoutMs * 2);
       const info = await handle.redis.info();
-      return [...judge(info), ...durability(info, await fsyncOf(handle)), await clock(handle)];
+      const given = await readDurability(handle.redis, info);
+      return [...judge(info), persistence(given, config), ...replicas(given, config), await clock(handle)];
     });
   } finally {
     await handle.close();
@@ -37,47 +48,62 @@ function judge(info: string): Finding[] {
 }
 
 /** What the server really gives, whatever anybody configured (TM-46). */
-function durability(info: string, fsync: string | undefined): Finding[] {
-  if (field(info, 'aof_enabled') !== '1')
-    return [
-      wrong(
-        'fault',
-        'persistence',
-        'append-only is off: a restart of Redis loses what was acknowledged',
-        'CONFIG SET appendonly yes, and "appendonly yes" in its configuration file',
-      ),
-    ];
-  if (field(info, 'aof_last_write_status') === 'err')
-    return [
-      wrong(
-        'fault',
-        'persistence',
-        'the last write of the append-only file failed',
-        'look at the disk: full, or read-only?',
-      ),
-    ];
-  if (fsync === 'always') return [ok('persistence', 'append-only, fsync always (profile strict)')];
+function persistence(given: GivenDurability, { durability }: RedisConfig): Finding {
+  const { appendOnly, fsync, writeFailed } = given;
+  if (!appendOnly)
+    return wrong(
+      'fault',
+      'persistence',
+      'append-only is off: a restart of Redis loses what was acknowledged',
+      'CONFIG SET appendonly yes, and "appendonly yes" in its configuration file',
+    );
+  if (writeFailed)
+    return wrong(
+      'fault',
+      'persistence',
+      'the last write of the append-only file failed',
+      'look at the disk: full, or read-only?',
+    );
+  const tooLittle = durability === 'strict' ? judgeStrict(given) : undefined;
+  if (tooLittle)
+    return wrong('fault', 'persistence', tooLittle.message, 'see above; placet refuses to start on it');
+  if (fsync === 'always') return ok('persistence', 'append-only, fsync always (gives profile strict)');
   if (fsync === 'no')
-    return [
-      wrong(
-        'warning',
-        'persistence',
-        'append-only without fsync: a crash of the machine loses seconds',
-        'CONFIG SET appendfsync everysec',
-      ),
-    ];
-  return [
-    ok('persistence', `append-only, fsync ${fsync ?? 'unknown (CONFIG is not allowed)'} (profile standard)`),
-  ];
+    return wrong(
+      'warning',
+      'persistence',
+      'append-only without fsync: a crash of the machine loses seconds',
+      'CONFIG SET appendfsync everysec',
+    );
+  return ok(
+    'persistence',
+    `append-only, fsync ${fsync ?? 'unknown (CONFIG is not allowed)'} (gives profile standard)`,
+  );
 }
 
-async function fsyncOf({ redis }: RedisHandle): Promise<string | undefined> {
-  try {
-    const answer: unknown = await redis.config('GET', 'appendfsync');
-    return Array.isArray(answer) ? String(answer[1]) : undefined;
-  } catch {
-    return undefined; // managed servers do not let it be asked; INFO said the rest
+/** Only profile `strict` waits for replicas. */
+function replicas(given: GivenDurability, config: RedisConfig): Finding[] {
+  const found = `${given.replicas} follow it, ${config.replicas} must acknowledge each write`;
+  if (config.durability === 'strict') {
+    if (given.replicas >= config.replicas) return [ok('replicas', found)];
+    return [
+      wrong(
+        'fault',
+        'replicas',
+        `${found}: every write is answered not_durable`,
+        'start them with "replicaof"; their logs and INFO replication say what keeps them',
+      ),
+    ];
   }
+  if (config.replicas === 0) return [];
+  return [
+    wrong(
+      'warning',
+      'replicas',
+      `${config.replicas} are configured, but durability is standard: nothing waits for them`,
+      'set durability to strict, or replicas to 0',
+    ),
+  ];
 }
 
 async function clock({ redis }: RedisHandle): Promise<Finding> {

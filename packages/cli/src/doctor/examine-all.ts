@@ -16,7 +16,7 @@ export async function examineAll(context: Context): Promise<Finding[]> {
   return [
     ...(await checkDataFolder(run?.dataDir ?? (await dataFolderToUse(world, dataDir)))),
     ...(await checkService(context)),
-    ...(redis ? await checkRedis(redis, storeTimeoutMs) : []),
+    ...(redis ? await checkRedis(redis, settings.config) : []),
     ...(redis ? await checkQueue(redis, team, teammate, storeTimeoutMs) : []),
   ];
 }

@@ -1,4 +1,11 @@
-import { connectRedis, EventLog, type RedisHandle, TaskQueues, Teams } from '@placet/mailbox';
+import {
+  connectRedis,
+  type Durability,
+  EventLog,
+  type RedisHandle,
+  TaskQueues,
+  Teams,
+} from '@placet/mailbox';
 import { type Job, newSessionId, PlacetError } from '@placet/protocol';
 
 /** What is put into a teammate's queue, and how. */
@@ -6,6 +13,8 @@ export interface Enqueuing {
   redisUrl: string;
   /** How long a store call may take, in milliseconds. */
   timeoutMs: number;
+  /** When the task counts as queued (TM-46). */
+  durability: Durability;
   signal: AbortSignal;
   team: string;
   teammate: string;
@@ -23,17 +32,18 @@ export interface Enqueued {
 
 /**
  * Puts a task into a teammate's queue.
- * @throws PlacetError `store_unavailable` when Redis is not there in time
+ * @throws PlacetError `store_unavailable` when Redis is not there in time, `not_durable` when its replicas are not
  */
 export async function enqueueTask({
   redisUrl,
   timeoutMs,
+  durability,
   signal,
   team,
   teammate,
   what,
 }: Enqueuing): Promise<Enqueued> {
-  const handle = connectRedis({ url: redisUrl, name: 'placet-run', timeoutMs });
+  const handle = connectRedis({ url: redisUrl, name: 'placet-run', timeoutMs, durability });
   const queues = new TaskQueues(handle);
   try {
     await readyWithin(handle, timeoutMs * 2, signal);

@@ -3,7 +3,7 @@ import { isPlacetError, type PlacetError } from '@placet/protocol';
 
 /** Whether the same call may succeed once the service or the store is back. */
 export function isPassing(error: unknown): error is PlacetError {
-  return isPlacetError(error, 'service_unreachable', 'store_unavailable', 'rate_limited');
+  return isPlacetError(error, 'service_unreachable', 'store_unavailable', 'not_durable', 'rate_limited');
 }
 
 /** Pauses between attempts: 200 ms at first, twice as long each time up to 2 s, and as long as the service asks. */

@@ -46,6 +46,7 @@ export class DemoSession {
     const enqueued = await enqueueTask({
       redisUrl: run.redisUrl,
       timeoutMs: 2000,
+      durability: { profile: 'standard', replicas: 0 },
       signal,
       team,
       teammate,

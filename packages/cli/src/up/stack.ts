@@ -62,7 +62,7 @@ async function startParts(options: StackOptions, keep: KeepForClose): Promise<Ru
   const { world, settings, dataDir, say } = options;
   const { config } = settings;
   const redisUrl = config.redisUrl ?? (await startRedis(options, keep));
-  await whenSuitable(redisUrl, config.storeTimeoutMs, world.signal, () => say('waiting for Redis'));
+  await whenSuitable(redisUrl, config, world.signal, () => say('waiting for Redis'));
   const log = openLog(config.logLevel, await logFileOf(dataDir, 'lead'));
   say('starting the lead service');
   const lead = await startLead({ config, redisUrl, dataDir, log }, settings.sources.port === 'default', say);
@@ -102,7 +102,13 @@ async function startRedis(
   });
   say(`starting a private Redis (${engine.program})`);
   const log = openLog(settings.config.logLevel, await logFileOf(dataDir, 'redis'));
-  const redis = await startManagedRedis({ dataDir, engine, log, signal: world.signal });
+  const redis = await startManagedRedis({
+    dataDir,
+    engine,
+    log,
+    durability: settings.config.durability,
+    signal: world.signal,
+  });
   keep(() => redis.close());
   // Someone else's care means another `placet up` on this folder, one that is just starting or stopping.
   if (redis.adopted) throw inUse(dataDir, 'its Redis is in the care of another process');

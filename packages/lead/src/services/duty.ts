@@ -79,10 +79,10 @@ export class DutyRunner {
       this.#storeIsAway = false;
     } catch (err) {
       metrics.duties.inc({ duty: name, result: 'failed' });
-      if (!isPlacetError(err, 'store_unavailable'))
+      if (!isPlacetError(err, 'store_unavailable', 'not_durable'))
         log.error({ err, duty: name }, 'a duty failed and is tried again');
       else if (!this.#storeIsAway) log.warn({ duty: name }, 'the store is away; the duty waits for it');
-      this.#storeIsAway = isPlacetError(err, 'store_unavailable');
+      this.#storeIsAway = isPlacetError(err, 'store_unavailable', 'not_durable');
     }
   }
 

@@ -163,7 +163,8 @@ export class RedisKeeper implements ManagedRedis {
     if (this.#port === undefined || !(await isFree(this.#port))) this.#port = await freePort();
     const [port, password] = [this.#port, this.#password];
     const docker = this.#options.engine.kind === 'docker';
-    const settings = { dir, port, socket: docker ? undefined : socket, password, logFile };
+    const { durability = 'standard' } = this.#options;
+    const settings = { dir, port, socket: docker ? undefined : socket, password, logFile, durability };
     await replaceFile(configFile, redisSettings(settings), 0o600);
     const note = this.#folder.noteFile(randomUUID());
     const command = commandOf(this.#options.engine, { dir, configFile, port });

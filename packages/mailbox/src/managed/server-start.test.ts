@@ -25,9 +25,26 @@ describe('what a server notes of itself', () => {
 });
 
 describe('what a server is started with', () => {
+  const settings = {
+    dir: '/a "b" \\c',
+    port: 1,
+    socket: undefined,
+    password: 'p',
+    logFile: '/l',
+    durability: 'standard',
+  } as const;
+
   it('[OP-10] quotes whatever a folder may be called', () => {
-    const settings = { dir: '/a "b" \\c', port: 1, socket: undefined, password: 'p', logFile: '/l' };
     expect(redisSettings(settings)).toContain('dir "/a \\"b\\" \\\\c"\n');
+  });
+
+  it.each([
+    ['standard', 'everysec'],
+    ['strict', 'always'],
+  ] as const)('[TM-46] syncs its file as %s asks for: %s', (durability, fsync) => {
+    const text = redisSettings({ ...settings, durability });
+    expect(text).toContain('appendonly yes\n');
+    expect(text).toContain(`appendfsync ${fsync}\n`);
   });
 
   it('has the libraries that were unpacked with it', () => {

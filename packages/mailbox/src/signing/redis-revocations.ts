@@ -27,6 +27,7 @@ export class RedisRevocations implements RevocationStore {
 
   async addRevoked(jti: string, expiresAtMs: number): Promise<void> {
     await this.#eachTeam((key) => this.#handle.redis.hset(key, jti, expiresAtMs));
+    await storeCall('revocations', () => this.#handle.confirm());
   }
 
   async #eachTeam<Result>(act: (key: string) => Promise<Result>): Promise<Result[]> {
