@@ -45,6 +45,16 @@ describe('what a body may hold', () => {
     expect(thrownBy(() => parseBody(nested(2_000_000))).code).toBe('validation_failed');
   });
 
+  it('[WR-31] not a multitude of values, each of which would cost to be checked', () => {
+    const members = (count: number) =>
+      bytes(`{${Array.from({ length: count }, (_, at) => `"k${at}":"a,b"`).join()}}`);
+    expect(parseBody(members(10_000))).toBeDefined();
+    expect(thrownBy(() => parseBody(members(10_001)))).toMatchObject({
+      code: 'validation_failed',
+      issues: [{ path: '(body)', message: 'holds more than 10000 values' }],
+    });
+  });
+
   it('[IN-24] what is refused is not quoted', () => {
     expect(thrownBy(() => parseBody(bytes('{"planContent":"my secret plan'))).message).not.toContain(
       'secret',
@@ -79,6 +89,7 @@ describe('answers to calls that go wrong', () => {
       'payload_too_large',
     ],
     ['an unsafe query', { url: '/echo?a=%00' }, 400, 'validation_failed'],
+    ['what a library calls a bad call', { url: '/bad' }, 400, 'validation_failed'],
     ['a fault of ours', { url: '/broken' }, 500, 'internal'],
     ['something thrown that is no error', { url: '/odd' }, 500, 'internal'],
     ['a store that is away', { url: '/away' }, 503, 'store_unavailable'],
@@ -94,6 +105,20 @@ describe('answers to calls that go wrong', () => {
   it('[WR-31] names each field that is wrong', async () => {
     const answer = await (await testApp()).inject(post('application/json', '{"n":"1","deep":[{"m":true}]}'));
     expect(Problem.parse(answer.json()).issues?.map(({ path }) => path)).toEqual(['n', 'deep.0.m']);
+  });
+
+  it('[WR-31] no call is answered by more than it sent', async () => {
+    const deep = JSON.stringify(Array.from({ length: 400 }, () => ({})));
+    const many = await (await testApp()).inject(post('application/json', `{"n":1,"deep":${deep}}`));
+    expect(Problem.parse(many.json()).issues).toHaveLength(20);
+    const long = await (await testApp()).inject(post('application/json', `{"n":1,"${'k'.repeat(2000)}":1}`));
+    expect(long.statusCode).toBe(400);
+    expect(long.body.length).toBeLessThan(1000);
+    const unsafe = await (await testApp()).inject(
+      post('application/json', `{"${'k'.repeat(2000)}":"\\u0000"}`),
+    );
+    expect(unsafe.statusCode).toBe(400);
+    expect(unsafe.body.length).toBeLessThan(1000);
   });
 
   it('[WR-30] a store that is away says when to come back', async () => {
@@ -178,6 +203,9 @@ async function testApp() {
   app.post('/large', { bodyLimit: 4_000_000 }, async () => ({}));
   app.get('/broken', async () => {
     throw new TypeError('secret');
+  });
+  app.get('/bad', async () => {
+    throw Object.assign(new Error('secret'), { statusCode: 400 });
   });
   app.get('/odd', async () => {
     // biome-ignore lint/style/useThrowOnlyError: what libraries may throw

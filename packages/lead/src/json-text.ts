@@ -33,6 +33,25 @@ export function isAbyss(text: string): boolean {
   return false;
 }
 
+/** The most values that a body may hold: none of ours needs a tenth, and each costs far more to check than to send. */
+export const maxJsonValues = 10_000;
+
+/** Whether a text, JSON or not, holds more than {@link maxJsonValues} values, as its commas tell. */
+export function isCrowd(text: string): boolean {
+  let commas = 0;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (char === 0x22) {
+      at = endOfString(text, at);
+      if (at === -1) return false;
+    } else if (char === 0x2c) {
+      commas += 1;
+      if (commas >= maxJsonValues) return true;
+    }
+  }
+  return false;
+}
+
 /** How many faults are listed at most. */
 const maxIssues = 20;
 

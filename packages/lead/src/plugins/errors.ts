@@ -2,6 +2,7 @@ import { type Issue, isPlacetError, PlacetError } from '@placet/protocol';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { LeadMetrics } from '../metrics.ts';
+import { boundedIssues } from './issues.ts';
 
 /** The media type of every error (RFC 9457). */
 export const problemType = 'application/problem+json; charset=utf-8';
@@ -54,6 +55,7 @@ export function toPlacetError(thrown: unknown): PlacetError {
     if (thrown.statusCode !== undefined && thrown.statusCode >= 400 && thrown.statusCode < 500)
       return new PlacetError('validation_failed', 'the call is not valid');
   }
+  if (isClientFault(thrown)) return new PlacetError('validation_failed', 'the call is not valid');
   return new PlacetError('internal', 'something is broken here; the log has it under this request', {
     cause: thrown,
   });
@@ -71,10 +73,12 @@ interface ZodFault {
 }
 
 function invalid(context: string | undefined, faults: ZodFault[]): PlacetError {
-  const issues = faults.map(({ instancePath, message = 'is not valid' }) => ({
-    path: instancePath.slice(1).replaceAll('/', '.') || '(root)',
-    message,
-  }));
+  const issues = boundedIssues(
+    faults.map(({ instancePath, message = 'is not valid' }) => ({
+      path: instancePath.slice(1).replaceAll('/', '.') || '(root)',
+      message,
+    })),
+  );
   const [first] = issues;
   return new PlacetError(
     'validation_failed',
@@ -91,6 +95,17 @@ function isFastifyError(thrown: unknown): thrown is FastifyError {
     'code' in thrown &&
     typeof thrown.code === 'string' &&
     thrown.code.startsWith('FST_')
+  );
+}
+
+/** What Node and the libraries under Fastify throw for a call that ends early or makes no sense. */
+function isClientFault(thrown: unknown): boolean {
+  return (
+    thrown instanceof Error &&
+    'statusCode' in thrown &&
+    typeof thrown.statusCode === 'number' &&
+    thrown.statusCode >= 400 &&
+    thrown.statusCode < 500
   );
 }
 

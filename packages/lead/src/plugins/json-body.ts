@@ -1,13 +1,15 @@
 import { findUnsafeJson, maxJsonDepth, maxPlanBytes, PlacetError } from '@placet/protocol';
 import type { FastifyInstance } from 'fastify';
-import { findDuplicateKeys, isAbyss } from '../json-text.ts';
+import { findDuplicateKeys, isAbyss, isCrowd, maxJsonValues } from '../json-text.ts';
+import { boundedIssues } from './issues.ts';
 
 /** The longest body, in bytes (WR-31). */
 export const maxBodyBytes = 4 * 1024 * 1024;
 
 /**
  * Takes JSON in UTF-8 and nothing else, and refuses what no body of ours may hold, known field or not (WR-31):
- * malformed JSON, invalid UTF-8, a key twice, NUL characters, lone surrogates, prototype keys, deep nesting.
+ * malformed JSON, invalid UTF-8, a key twice, NUL characters, lone surrogates, prototype keys, deep nesting, a
+ * multitude of values.
  */
 export function registerJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -29,6 +31,7 @@ export function parseBody(bytes: Uint8Array): unknown {
   const text = decode(bytes);
   if (isAbyss(text))
     throw refusal([{ path: '(body)', message: `is nested deeper than ${maxJsonDepth} levels` }]);
+  if (isCrowd(text)) throw refusal([{ path: '(body)', message: `holds more than ${maxJsonValues} values` }]);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -53,7 +56,8 @@ function refuseFaults(issues: { path: string; message: string }[]): void {
   if (issues.length > 0) throw refusal(issues);
 }
 
-function refusal(issues: { path: string; message: string }[]): PlacetError {
+function refusal(faults: { path: string; message: string }[]): PlacetError {
+  const issues = boundedIssues(faults);
   const [first] = issues;
   return new PlacetError('validation_failed', `the call is not valid: ${first?.path} ${first?.message}`, {
     issues,
