@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts';
 import { type OwnRedis, startOwnRedis, uniqueTeam } from '../../support/redis-server.ts';
 import { commandOf, failureOf, type StoreWorld, submissionOf, submit, teammate } from './store-world.ts';
 
-const timeoutMs = 1000;
+const timeoutMs = 1500;
 const always = ['--appendfsync', 'always', '--repl-diskless-sync-delay', '0'];
 const strict: Durability = { profile: 'strict', replicas: 1 };
 
@@ -54,9 +54,11 @@ beforeEach(async () => {
     () => replica.stop(),
   );
   admin = connect(master);
-  await eventually(async () => (await admin.info('replication')).includes('state=online'), {
-    withinMs: 15_000,
-  });
+  const follows = async () => {
+    await admin.publish('here', '');
+    return (await admin.wait(1, 200)) === 1;
+  };
+  await eventually(follows, { withinMs: 15_000, what: 'a replica that follows' });
   world = await openStrict();
 });
 afterEach(async () => {
