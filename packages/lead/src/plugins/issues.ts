@@ -11,5 +11,5 @@ export function boundedIssues(issues: readonly Issue[]): Issue[] {
 }
 
 function cut(text: string): string {
-  return text.length > maxIssueChars ? `${text.slice(0, maxIssueChars).toWellFormed()}…` : text;
+  return text.length > maxIssueChars ? `${text.slice(0, maxIssueChars)}…` : text;
 }
