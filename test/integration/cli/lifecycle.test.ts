@@ -40,6 +40,11 @@ const nothingLeft = () =>
     everyMs: 100,
     what: `the end of ${JSON.stringify(processesOf(folder.path))}`,
   });
+/** Whether somebody waits for a decision there, as the service counts it. */
+const isAwaited = async (url: string) => {
+  const metrics = await fetch(new URL('/metrics', url));
+  return (await metrics.text()).includes('placet_open_streams{kind="wait"} 1');
+};
 const submit = async () => {
   const ran = await run(['submit', '-', '--json'], '# Plan\n');
   return z.object({ requestId: z.string() }).parse(jsonOf(ran)).requestId;
@@ -93,6 +98,7 @@ it('[WR-40, WR-42] wait and watch outlive a restart of the service, elsewhere', 
     seen += chunk;
   });
   await eventually(() => seen.includes('plan:proposed'), { withinMs: 20_000 });
+  await eventually(() => isAwaited(first.ready.url), { withinMs: 20_000, everyMs: 100 });
   await first.stop();
   const second = await start(['--no-teammate']);
   expect(second.ready.url).not.toBe(first.ready.url);
