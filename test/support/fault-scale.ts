@@ -7,7 +7,7 @@ export function atScale(normal: number, full: number): number {
 }
 
 /** How long one test may take, in milliseconds, by the same rule. */
-export const faultTestTimeoutMs = atScale(120_000, 30 * 60_000);
+export const faultTestTimeoutMs = atScale(300_000, 30 * 60_000);
 
 /** Prints what a suite measured, where its readers see it. */
 export function reportMeasured(line: string): void {

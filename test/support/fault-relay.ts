@@ -1,0 +1,19 @@
+import { connectRedis, OutboxRelay, TaskQueues, Teams } from '@placet/mailbox';
+
+/** A process that relays wake-ups and does nothing else; FAULT_RELAY is the URL of its Redis. */
+async function main(url: string): Promise<void> {
+  const handle = connectRedis({ url, name: 'fault-relay' });
+  const queues = new TaskQueues(handle);
+  const relay = new OutboxRelay({ handle, queues, teams: new Teams(handle) });
+  relay.start();
+  await handle.ready();
+  process.stdout.write('started\n');
+  process.once('SIGTERM', () => {
+    void relay
+      .close()
+      .then(() => queues.close())
+      .finally(() => process.exit(0));
+  });
+}
+
+if (process.env.FAULT_RELAY !== undefined) await main(process.env.FAULT_RELAY);
