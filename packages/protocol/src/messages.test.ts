@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { digestOfText } from './digest.ts';
 import {
   KnownMessage,
+  OutgoingMessage,
   PlanApprovalRequest,
   PlanApprovalResponse,
   requestMessage,
@@ -145,4 +146,10 @@ test('[WR-12] every message type of this release parses as a known message', () 
     { type: 'shutdown_response' },
   ];
   for (const sample of samples) expect(KnownMessage.safeParse(sample).success, sample.type).toBe(true);
+});
+
+test('[WR-12] a message of a type that nobody knows is taken, up to a length', () => {
+  const outgoing = (text: string) => ({ to: 'team-lead', message: { type: 'x', text } });
+  expect(OutgoingMessage.safeParse(outgoing('y'.repeat(1_000_000))).success).toBe(true);
+  expect(OutgoingMessage.safeParse(outgoing('y'.repeat(1024 * 1024))).success).toBe(false);
 });

@@ -102,6 +102,9 @@ export const Envelope = z.looseObject({
 });
 export type Envelope = z.infer<typeof Envelope>;
 
+/** The longest message, in characters of its JSON: pages of an inbox hold 200 of them. */
+const maxMessageChars = 1024 * 1024;
+
 /** What is sent to `POST …/messages`. `operationId` makes a repetition harmless (TM-45). */
 export const OutgoingMessage = z.strictObject({
   to: AgentName,
@@ -109,6 +112,9 @@ export const OutgoingMessage = z.strictObject({
   message: Message.refine(
     ({ type }) => !reservedMessageTypes.some((reserved) => reserved === type),
     'plan requests and responses are made by submitting and deciding, not by a message',
+  ).refine(
+    (message) => JSON.stringify(message).length <= maxMessageChars,
+    `must be at most ${maxMessageChars} characters of JSON`,
   ),
 });
 export type OutgoingMessage = z.infer<typeof OutgoingMessage>;

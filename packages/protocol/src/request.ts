@@ -47,6 +47,8 @@ export const Usage = z.looseObject({
   notional: z.boolean().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
+/** The longest usage that a submission may give, in characters of its JSON: it stands in the record (TM-42). */
+const maxUsageChars = 1000;
 
 /** The workspace that a plan was made on (TM-13). */
 export const Workspace = z.strictObject({
@@ -200,7 +202,10 @@ export const Submission = z.looseObject({
   deadline: Timestamp.optional(),
   deadlineMs: z.number().int().min(deadlineBoundsMs.min).max(deadlineBoundsMs.max).optional(),
   labels: Labels.default({}),
-  usage: Usage.optional(),
+  usage: Usage.refine(
+    (usage) => JSON.stringify(usage).length <= maxUsageChars,
+    `must be at most ${maxUsageChars} characters of JSON`,
+  ).optional(),
   summary: z.string().max(1000).optional(),
   scope: Scope.optional(),
   workspace: Workspace.optional(),
