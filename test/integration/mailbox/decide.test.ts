@@ -166,6 +166,7 @@ describe('deciding in the store', () => {
     const deaf = {
       get: store.get.bind(store),
       reserve: store.reserve.bind(store),
+      confirm: store.confirm.bind(store),
       commit: async (command: Parameters<typeof store.commit>[0]) => {
         await store.commit(command);
         throw new PlacetError('store_unavailable', 'the answer was lost');
@@ -186,6 +187,7 @@ describe('deciding in the store', () => {
     const late = {
       get: store.get.bind(store),
       reserve: store.reserve.bind(store),
+      confirm: store.confirm.bind(store),
       commit: async (command: Parameters<typeof store.commit>[0]) => {
         // A token that is not the reservation's is what a lapsed one is to the store.
         const result = await store.commit(first ? { ...command, token: 'lapsed' } : command);
