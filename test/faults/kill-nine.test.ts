@@ -10,6 +10,7 @@ import { KillableCast } from '../support/fault-cast.ts';
 import { type Act, readActs } from '../support/fault-history.ts';
 import { HttpCaller } from '../support/fault-http.ts';
 import { decideAutomatically } from '../support/fault-lead-agent.ts';
+import { relayProgram } from '../support/fault-relay.ts';
 import { atScale, faultTestTimeoutMs, reportMeasured } from '../support/fault-scale.ts';
 import { FaultWorld } from '../support/fault-world.ts';
 
@@ -113,7 +114,8 @@ async function openCast(): Promise<KillableCast<string>> {
   };
   const worker = async () => ({ process: await world.startTeammate(settings), actor: '' });
   const relay = async () => {
-    const process = world.start('test/support/fault-relay.ts', { FAULT_RELAY: world.redis.url });
+    const { program, env } = relayProgram(world.redis.url);
+    const process = world.start(program, env);
     await process.untilSaid((line) => line === 'started' || undefined);
     return { process, actor: '' };
   };

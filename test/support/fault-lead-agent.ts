@@ -4,7 +4,7 @@ import type { HttpCaller } from './fault-http.ts';
 import type { FaultWorld } from './fault-world.ts';
 
 /** What an automatic lead decides of a plan. */
-export type Judge = (record: RequestRecord) => Record<string, unknown>;
+type Judge = (record: RequestRecord) => Record<string, unknown>;
 
 /** How an automatic lead works. */
 export interface LeadAgentOptions {

@@ -1,6 +1,10 @@
 import { connectRedis, OutboxRelay, TaskQueues, Teams } from '@placet/mailbox';
 
-/** A process that relays wake-ups and does nothing else; FAULT_RELAY is the URL of its Redis. */
+/** How a process is started that relays wake-ups of a Redis and does nothing else. */
+export function relayProgram(redisUrl: string): { program: string; env: Record<string, string> } {
+  return { program: 'test/support/fault-relay.ts', env: { FAULT_RELAY: redisUrl } };
+}
+
 async function main(url: string): Promise<void> {
   const handle = connectRedis({ url, name: 'fault-relay' });
   const queues = new TaskQueues(handle);
