@@ -1,6 +1,7 @@
 import { currentOf, digestOfText, type RequestRecord, toTimestamp } from '@placet/protocol';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type DecideDeps, type DecideInput, decideRequest } from './decide-request.ts';
+import type { DecideInput } from './decide-input.ts';
+import { type DecideDeps, decideRequest } from './decide-request.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import { MemoryDecisionStore, noAnswer, TestTime } from './memory-decision-store.test.fixture.ts';
 import {

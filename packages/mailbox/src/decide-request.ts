@@ -1,18 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type ContextChoice,
-  currentOf,
-  type DecisionOutcome,
-  type Digest,
-  type ImageRef,
-  isPlacetError,
-  isTerminal,
-  PlacetError,
-  type RequestRecord,
-  type Scope,
-  type WorkingMode,
-} from '@placet/protocol';
+import { currentOf, isPlacetError, isTerminal, PlacetError, type RequestRecord } from '@placet/protocol';
+import type { DecideInput } from './decide-input.ts';
 import type { DecisionStore } from './decision-store.ts';
 import { draftDecision, findContradiction, isSameDecision } from './draft-decision.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
@@ -29,31 +18,6 @@ export interface DecideDeps {
   pause?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   /** Who decides one after the other; all of this process, unless given. */
   mutex?: KeyedMutex;
-}
-
-/** A decision as the lead service authenticated it; modes are resolved and ceilings checked before. */
-export interface DecideInput {
-  team: string;
-  /** The request as it was read. */
-  record: RequestRecord;
-  outcome: DecisionOutcome;
-  /** The digest of the plan that the lead read (WR-22). */
-  planDigest: Digest;
-  /** The mode granted, for an approval; a rejection grants none, whatever stands here. */
-  permissionMode: WorkingMode | null;
-  context: ContextChoice;
-  feedback?: string | undefined;
-  images?: ImageRef[] | undefined;
-  scope?: Scope | undefined;
-  /** The exact bytes of the plan as approved; an edit where they differ from the stored plan. */
-  approvedPlan?: Uint8Array | undefined;
-  decidedBy: string;
-  /** How long after the decision work may begin (WR-28), in milliseconds. */
-  notAfterMs: number;
-  policyDigest: Digest;
-  notices: string[];
-  /** Ends the waiting, for rivals and before anything is sent. */
-  signal?: AbortSignal | undefined;
 }
 
 /** A decision that stands: made now, or earlier by the same lead in the same words (WR-21). */

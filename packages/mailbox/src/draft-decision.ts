@@ -9,7 +9,7 @@ import {
   toTimestamp,
   workspaceDigest,
 } from '@placet/protocol';
-import type { DecideInput } from './decide-request.ts';
+import type { DecideInput } from './decide-input.ts';
 import type { CommitCommand } from './decision-store.ts';
 import { nativeDigestOf } from './native-digest.ts';
 import { signDecision } from './signing/decision-signing.ts';

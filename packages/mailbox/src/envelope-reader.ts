@@ -7,7 +7,7 @@ import {
   type TeamName,
   toTimestamp,
 } from '@placet/protocol';
-import type { InboxRequests } from './inbox-store.ts';
+import type { InboxRequests } from './inbox-requests.ts';
 import { fieldOf, numberOfEntry, type StreamEntry } from './stream-entries.ts';
 
 /** What came of reading entries: whole messages, and the ids of those that can never be read again. */
@@ -24,6 +24,7 @@ export class EnvelopeReader {
     this.#requests = requests;
   }
 
+  /** In the order of the entries, without those whose request was purged. */
   async read(team: TeamName, to: AgentName, entries: readonly StreamEntry[]): Promise<ReadEntries> {
     const envelopes = await Promise.all(entries.map((entry) => this.#envelope(team, to, entry)));
     return {

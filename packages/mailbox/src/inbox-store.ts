@@ -1,34 +1,24 @@
 import {
   type AgentName,
-  type Digest,
   type Envelope,
   KnownMessage,
   leadInboxName,
   type Message,
   PlacetError,
   parseOrThrow,
-  type RequestId,
-  type RequestRecord,
-  type RequestWithPlan,
   reservedMessageTypes,
   type TeammateName,
   type TeamName,
 } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { EnvelopeReader } from './envelope-reader.ts';
+import type { InboxRequests } from './inbox-requests.ts';
 import { keyOf } from './keys.ts';
 import { LeadInbox } from './lead-inbox.ts';
 import type { TakenEntry } from './mailbox-port.ts';
 import { type Reply, runScript, type ScriptName, storeCall, unknownReply } from './scripts.ts';
 import { fieldOf, parseEntries, type StreamEntry } from './stream-entries.ts';
 import type { Teams } from './teams.ts';
-
-/** What the inboxes read requests with, to make whole messages of references (WR-14). */
-export interface InboxRequests {
-  get(team: TeamName, requestId: RequestId): Promise<RequestRecord | undefined>;
-  getWithPlan(team: TeamName, requestId: RequestId): Promise<RequestWithPlan | undefined>;
-  planBytes(team: TeamName, digest: Digest): Promise<Uint8Array | undefined>;
-}
 
 /** What the inboxes are made of. */
 export interface InboxOptions {

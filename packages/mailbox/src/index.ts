@@ -1,11 +1,7 @@
 export { type AuditEntry, AuditLog, leafBytes } from './audit-log.ts';
 export { type ConnectOptions, connectRedis, maxBlockMs, type RedisHandle } from './connection.ts';
-export {
-  type DecideDeps,
-  type DecideInput,
-  type DecideResult,
-  decideRequest,
-} from './decide-request.ts';
+export type { DecideInput } from './decide-input.ts';
+export { type DecideDeps, type DecideResult, decideRequest } from './decide-request.ts';
 export type {
   CommitCommand,
   CommitResult,
@@ -23,10 +19,10 @@ export {
   type WaitResult,
 } from './event-hub.ts';
 export { EventLog, type EventPage } from './event-log.ts';
+export type { InboxRequests } from './inbox-requests.ts';
 export {
   type DeadLetter,
   type InboxOptions,
-  type InboxRequests,
   InboxStore,
   type Sending,
 } from './inbox-store.ts';

@@ -1,7 +1,7 @@
 import { type Envelope, leadInboxName, requestMessage, type TeamName } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { readEnvelope } from './envelope-reader.ts';
-import type { InboxRequests } from './inbox-store.ts';
+import type { InboxRequests } from './inbox-requests.ts';
 import { keyOf } from './keys.ts';
 import { execAll, runScript, storeCall, unknownReply } from './scripts.ts';
 import { numberOfEntry } from './stream-entries.ts';
@@ -24,6 +24,7 @@ export class LeadInbox {
     this.#requests = requests;
   }
 
+  /** What is in it, in order, at most `limit`, after the entry id `after`; reading changes nothing. */
   async read(team: TeamName, after: string | undefined, limit: number): Promise<Envelope[]> {
     const envelopes: Envelope[] = [];
     let from = after === undefined ? 0 : numberOfEntry(after);
@@ -49,6 +50,7 @@ export class LeadInbox {
     return envelopes;
   }
 
+  /** Takes messages out and answers how many; requests among the ids stay. */
   async acknowledge(team: TeamName, ids: readonly string[]): Promise<number> {
     const keys = [keyOf(team, 'notes'), keyOf(team, 'note')];
     const reply = await runScript(this.#handle, 'ack-notes', keys, ids.map(numberOfEntry));

@@ -7,7 +7,7 @@ import {
   toTimestamp,
 } from '@placet/protocol';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair } from 'jose';
-import type { DecideInput } from '../decide-request.ts';
+import type { DecideInput } from '../decide-input.ts';
 import { draftDecision } from '../draft-decision.ts';
 import { fixedKeys, type KeySource } from './key-source.ts';
 import { createSigner, type Signer } from './signer.ts';
