@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -147,6 +147,25 @@ describe('what holds a process', () => {
       if (!ran) return skip('not on this system');
 
       expect(await readFile(join(folder, 'file'), 'utf8')).toBe('as it was');
+    },
+  );
+
+  it.for(confinements.filter(({ protectsFolders }) => protectsFolders))(
+    '[TM-22, I1] by $name cannot be put aside with a folder above, for another in its place',
+    async (confinement, { skip }) => {
+      const outer = join(folder, 'outer');
+      const inner = join(outer, 'middle', 'inner');
+      await mkdir(inner, { recursive: true });
+      await writeFile(join(inner, 'file'), 'as it was');
+      const ran = await run(
+        confinement,
+        `for above in "${join(outer, 'middle')}" "${outer}"; do mv "$above" "$above.gone"; done; mkdir -p "${inner}"; echo x > "${inner}/file"; echo new > "${outer}/beside"`,
+        [inner],
+      );
+      if (!ran) return skip('not on this system');
+
+      expect(await readFile(join(inner, 'file'), 'utf8')).toBe('as it was');
+      expect(await readFile(join(outer, 'beside'), 'utf8')).toBe('new\n');
     },
   );
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { dirname } from 'node:path';
 import { Duplex, type Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { killGroup } from '../process-identity.ts';
@@ -38,7 +39,7 @@ const closeWithinMs = 2000;
 /**
  * Stands between us and the agent: binds the folders, says that it is ready and in which mode, and begins only when it
  * is told to. A worker that dies before it has written down what runs leaves nothing behind that does anything.
- * Arguments: how many folders, each as ro:PATH or rw:PATH, the folder to work in, the command.
+ * Arguments: how many folders, each as up:PATH, ro:PATH or rw:PATH, the folder to work in, the command.
  */
 const makeReady = `
 set -eu
@@ -47,7 +48,10 @@ left=$folders
 for folder in "$@"; do
   [ "$left" -gt 0 ] || break
   left=$((left - 1))
-  mount --bind "\${folder#r?:}" "\${folder#r?:}"
+  case $folder in
+    up:*) mount --rbind "\${folder#up:}" "\${folder#up:}" ;;
+    *) mount --bind "\${folder#r?:}" "\${folder#r?:}" ;;
+  esac
 done
 while [ "$folders" -gt 0 ]; do
   case $1 in ro:*) mount -o remount,bind,ro "\${1#ro:}" ;; esac
@@ -117,11 +121,24 @@ function spawnBehindGuard({
   });
 }
 
-/** Outer folders first, so that what is bound inside of one stays visible. */
+/**
+ * Outer folders first, so that what is bound inside of one stays visible. What is mounted cannot be renamed: the folders
+ * above those that are read-only are bound as they are, or one of them could be moved and another put in its place.
+ */
 function boundFolders(readOnly: readonly string[], writable: readonly string[]): string[] {
+  const above = new Set(readOnly.flatMap(foldersAbove));
   return [
-    ...new Set([...readOnly.map((path) => `ro:${path}`), ...writable.map((path) => `rw:${path}`)]),
+    ...new Set([
+      ...[...above].map((path) => `up:${path}`),
+      ...readOnly.map((path) => `ro:${path}`),
+      ...writable.map((path) => `rw:${path}`),
+    ]),
   ].sort((a, b) => a.length - b.length);
+}
+
+function foldersAbove(path: string): string[] {
+  const parent = dirname(path);
+  return parent === dirname(parent) ? [] : [...foldersAbove(parent), parent];
 }
 
 async function readinessOf(channel: Duplex, stderr: Readable, ended: Promise<number>): Promise<string> {
