@@ -34,7 +34,7 @@ export const upCommand = defineCommand({
     const { world } = context;
     const stack = await start(context, { withTeammate: teammate, demo: demo || onlyOnce });
     try {
-      announce(context, stack.run);
+      announce(context, stack.run, { withNext: !demo && !onlyOnce });
       if (onlyOnce) return await (await import('../up/story.ts')).runStory(context, stack.run);
       if (demo) await (await import('../up/demo.ts')).startDemo(context, stack.run);
       if (!world.signal.aborted) await once(world.signal, 'abort');
@@ -72,14 +72,20 @@ async function start(
   }
 }
 
-function announce({ output }: Context, { url, redisUrl, dataDir, team, teammate }: RunFile): void {
+function announce(
+  { output }: Context,
+  { url, redisUrl, dataDir, team, teammate }: RunFile,
+  { withNext }: { withNext: boolean },
+): void {
   output.value({ event: 'ready', url, redisUrl, dataDir });
   output.line(bold('Placet is running. '), dim('Ctrl-C stops it.'));
   output.line(dim('  service   '), url, dim(`  (API: ${url}/docs)`));
   output.line(dim('  data      '), dataDir);
   output.line(dim('  teammate  '), teammate ? `${teammate} of team ${team}, which plans first` : 'none');
-  output.line(
-    dim('  next      '),
-    'placet run "what is to be done" --follow, and placet inbox in another terminal',
-  );
+  // A demonstration says for itself what comes next.
+  if (withNext)
+    output.line(
+      dim('  next      '),
+      'placet run "what is to be done" --follow, and placet inbox in another terminal',
+    );
 }

@@ -29,6 +29,7 @@ export async function startDemo(context: Context, run: RunFile): Promise<void> {
           waiting.requestId,
           body.requests.map(({ requestId }) => requestId),
         ),
+        waiting.workspace?.cwd,
       );
       return;
     }
@@ -44,7 +45,7 @@ export async function startDemo(context: Context, run: RunFile): Promise<void> {
     try {
       output.note(dim('the teammate is planning'));
       const { requestId } = await session.nextPlan();
-      sayHow(context, handleOf(requestId, []));
+      sayHow(context, handleOf(requestId, []), clone.path);
     } finally {
       await session.close();
     }
@@ -56,11 +57,15 @@ export async function startDemo(context: Context, run: RunFile): Promise<void> {
   }
 }
 
-function sayHow({ output }: Context, handle: string): void {
+function sayHow({ output }: Context, handle: string, cwd: string | undefined): void {
   output.value({ event: 'plan', handle });
   output.line();
   output.line(bold('A plan waits for you. '), 'In another terminal:');
   output.line(`  npx placet inbox`);
   output.line(`  npx placet show ${handle}`);
   output.line(`  npx placet approve ${handle} --mode acceptEdits`);
+  if (cwd !== undefined) {
+    output.line('Approved, the work becomes a commit on a branch of its own:');
+    output.line(`  git -C ${cwd} log --stat -1 --branches='placet/*'`);
+  }
 }
