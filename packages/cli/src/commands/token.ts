@@ -1,5 +1,6 @@
 import {
   maxTokenLifetimeMs,
+  PlacetError,
   Principal,
   PrincipalKind,
   Role,
@@ -52,6 +53,8 @@ export const tokenCreateCommand = defineCommand({
   }),
   async run(context, { principal, role, team, teammate, owner, kind, expiresIn }) {
     const { output, settings } = context;
+    if (role === 'teammate' && (teammate === undefined || owner === undefined))
+      throw new PlacetError('usage', 'a token of role teammate needs --teammate and --owner');
     const dataDir = await dataFolder(context);
     const nowMs = Date.now();
     const spec = {
