@@ -66,7 +66,7 @@ export const failReasons = {
   expired_unapplied: 'the approval lapsed before the work started',
   mode_mismatch: 'the runtime is in a stronger mode than was granted',
   unknown_agent: 'the teammate has no agent profile of that name',
-  workspace_refused: 'the folder is not below a configured root',
+  workspace_refused: "the folder is below none of the teammate's roots (setting roots)",
   job_invalid: 'the job is not well-formed',
 } as const;
 export type FailReason = keyof typeof failReasons;

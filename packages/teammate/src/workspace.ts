@@ -54,10 +54,10 @@ export async function findSource(
     const isBelow = roots.some((root) => isInside(resolve(job.cwd), root));
     return isBelow
       ? { kind: 'missing' }
-      : { kind: 'refused', detail: 'the folder is not below a configured root' };
+      : { kind: 'refused', detail: "the folder is below none of the teammate's roots (setting roots)" };
   }
   if (!roots.some((root) => isInside(cwd, root)))
-    return { kind: 'refused', detail: 'the folder is not below a configured root' };
+    return { kind: 'refused', detail: "the folder is below none of the teammate's roots (setting roots)" };
   if (!isFolder(cwd)) return { kind: 'refused', detail: 'it is not a folder' };
   const before = known?.get(cwd);
   if (before?.kind === 'git' && isStillThere(before)) return { kind: 'found', source: before };
