@@ -14,7 +14,7 @@ export function writePlan({ task, transform, changes, left, said }) {
     `# ${firstLine(task)}`,
     transform.says,
     changes.length > 0
-      ? `${edits} edits in ${changes.length} files. Nothing else is changed; a file that is another by then stops all of it.`
+      ? `${edits} ${edits === 1 ? 'edit' : 'edits'} in ${changes.length} ${changes.length === 1 ? 'file' : 'files'}. Nothing else is changed; a file that is another by then stops all of it.`
       : 'There is nothing to change.',
     ...(said.length > 0
       ? ['## What the reviewer said', said.map(({ line, effect }) => `- ${line} (${effect})`).join('\n')]
