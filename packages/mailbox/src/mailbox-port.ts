@@ -35,6 +35,11 @@ export type LeaseResult =
   /** Another process holds it for at most `freeInMs` more. */
   | { kind: 'busy'; freeInMs: number };
 
+/** What came of holding a session: with its lease, the task as it was in that moment. */
+export type HoldResult =
+  | { kind: 'held'; lease: SessionLease; task: TaskRecord }
+  | Extract<LeaseResult, { kind: 'busy' }>;
+
 /** What a holder writes into a task's record; a field that is not named stays. */
 export interface TaskChange {
   phase?: TaskPhase;
@@ -98,7 +103,7 @@ export interface MailboxPort {
    * characters): a repetition by the same holder is answered with the lease that it already has.
    * @throws PlacetError `not_found` when there is no task of this session
    */
-  holdSession(sessionId: SessionId, holder: string, leaseMs: number): Promise<LeaseResult>;
+  holdSession(sessionId: SessionId, holder: string, leaseMs: number): Promise<HoldResult>;
   /** Prolongs a lease; false when it is lost. */
   renewSession(lease: SessionLease, leaseMs: number): Promise<boolean>;
   releaseSession(lease: SessionLease): Promise<void>;

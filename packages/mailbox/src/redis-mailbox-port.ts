@@ -12,6 +12,7 @@ import {
 import type { EventLog } from './event-log.ts';
 import type { InboxStore } from './inbox-store.ts';
 import type {
+  HoldResult,
   LeaseResult,
   MailboxPort,
   SessionLease,
@@ -101,7 +102,7 @@ export class RedisMailboxPort implements MailboxPort {
     return this.#stores.tasks.get(this.#session(sessionId));
   }
 
-  holdSession(sessionId: string, holder: string, leaseMs: number): Promise<LeaseResult> {
+  holdSession(sessionId: string, holder: string, leaseMs: number): Promise<HoldResult> {
     return this.#stores.tasks.hold(this.#session(sessionId), holder, leaseMs);
   }
 

@@ -9,7 +9,7 @@ import {
 } from '@placet/protocol';
 import { z } from 'zod';
 import { keyOf } from './keys.ts';
-import type { LeaseResult, SessionLease, TaskChange } from './mailbox-port.ts';
+import type { HoldResult, SessionLease, TaskChange } from './mailbox-port.ts';
 import { packDigest, packRequestId, unpackDigest, unpackRequestId } from './packed-names.ts';
 import { cutReason } from './request-working.ts';
 import { execAll, unknownReply } from './scripts.ts';
@@ -93,10 +93,11 @@ export class TaskStore {
   }
 
   /**
-   * Holds a session for at most `leaseMs`, under the next epoch; the same holder again keeps its own.
+   * Holds a session for at most `leaseMs`, under the next epoch, and reads its task in the same step; the same holder
+   * again keeps its own epoch.
    * @throws PlacetError `not_found` when there is no task of it
    */
-  async hold(name: SessionName, holder: string, leaseMs: number): Promise<LeaseResult> {
+  async hold(name: SessionName, holder: string, leaseMs: number): Promise<HoldResult> {
     const { team, teammate, sessionId } = name;
     const keys = [keyOf(team, 'task', teammate, sessionId), sessionKey(name)];
     const args = [memberOf(name), holder, leaseMs];
@@ -106,6 +107,7 @@ export class TaskStore {
         return {
           kind: 'held',
           lease: { sessionId, epoch: reply.number(0), leftover: reply.text(1) || undefined },
+          task: toTask(name, reply.text(2), toHash(reply.texts(3))),
         };
       case 'busy':
         return { kind: 'busy', freeInMs: reply.number(0) };
@@ -182,6 +184,14 @@ function toTask(name: SessionName, text: string, fields: unknown): TaskRecord {
     ...(session.br !== undefined && { branch: session.br }),
     ...(session.cm !== undefined && { commit: session.cm }),
   };
+}
+
+/** Field and value in turn, as a script answers a hash. */
+function toHash(pairs: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (let place = 0; place + 1 < pairs.length; place += 2)
+    fields[pairs[place] ?? ''] = pairs[place + 1] ?? '';
+  return fields;
 }
 
 /** Field and value in turn, as the script takes them; the empty value takes a field away. */

@@ -60,7 +60,7 @@ async function lookOnce(parts: TeammateParts, sessionId: string, resume: boolean
   try {
     if (held.lease.leftover && (await endLeftover(held.lease.leftover)))
       log.warn({ sessionId, leftover: held.lease.leftover }, 'ended an agent that a lost worker left behind');
-    return await underLease(parts, { sessionId, holder, kept, resume });
+    return await underLease({ parts, sessionId, holder, kept, task: held.task }, resume);
   } catch (thrown) {
     if (!(thrown instanceof SessionLost)) throw thrown;
     log.warn({ sessionId, epoch: held.lease.epoch }, thrown.message);
@@ -85,18 +85,8 @@ async function letGo({ port, log, checkpoint }: TeammateParts, kept: KeptLease):
   await checkpoint('session-released', kept.lease.sessionId);
 }
 
-async function underLease(
-  parts: TeammateParts,
-  {
-    sessionId,
-    holder,
-    kept,
-    resume,
-  }: { sessionId: string; holder: string; kept: KeptLease; resume: boolean },
-): Promise<JobOutcome> {
-  const task = await parts.port.getTask(sessionId);
-  if (!task) return { kind: 'ended' };
-  const held: HeldSession = { parts, sessionId, holder, kept, task };
+async function underLease(held: HeldSession, resume: boolean): Promise<JobOutcome> {
+  const { parts, sessionId, task } = held;
   const situation = await situationOf(held, resume);
   const step = nextStep(situation);
   if (step.kind === 'rest') return { kind: 'ended' };
