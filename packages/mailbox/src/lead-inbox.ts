@@ -6,6 +6,11 @@ import { keyOf } from './keys.ts';
 import { execAll, runScript, storeCall, unknownReply } from './scripts.ts';
 import { numberOfEntry } from './stream-entries.ts';
 
+/** How many entries are read at once. */
+const chunkSize = 16;
+/** A page ends, however many entries were asked for, when its plans have this many bytes. */
+const maxPlanBytesOfPage = 4 * 1024 * 1024;
+
 interface Listed {
   member: string;
   number: number;
@@ -25,14 +30,17 @@ export class LeadInbox {
   }
 
   /** What is in it, in order, at most `limit`, after the entry id `after`; reading changes nothing. */
+  /** A page may be shorter than `limit` where plans are long; only an empty one is the last. */
   async read(team: TeamName, after: string | undefined, limit: number): Promise<Envelope[]> {
     const envelopes: Envelope[] = [];
+    let planBytes = 0;
     let from = after === undefined ? 0 : numberOfEntry(after);
     // A request can end, or turn out to be late, while it is read: then the page is filled from what follows.
-    while (envelopes.length < limit) {
-      const { requests, notes } = await this.#list(team, from, limit - envelopes.length);
+    while (envelopes.length < limit && planBytes < maxPlanBytesOfPage) {
+      const size = Math.min(limit - envelopes.length, chunkSize);
+      const { requests, notes } = await this.#list(team, from, size);
       const page = [...requests, ...notes].sort((one, other) => one.number - other.number);
-      const listed = page.slice(0, limit - envelopes.length);
+      const listed = page.slice(0, size);
       if (listed.length === 0) break;
       const asked = new Set(notes);
       const isNote = (entry: Listed) => asked.has(entry);
@@ -44,7 +52,11 @@ export class LeadInbox {
             : this.#request(team, entry),
         ),
       );
-      envelopes.push(...read.filter((envelope) => envelope !== undefined));
+      for (const envelope of read) {
+        if (!envelope) continue;
+        envelopes.push(envelope);
+        planBytes += planBytesOf(envelope);
+      }
       from = listed.at(-1)?.number ?? from;
     }
     return envelopes;
@@ -86,6 +98,10 @@ export class LeadInbox {
     const { teammate: from, submittedAt: timestamp } = record;
     return { id: entryId(entry), from, to: leadInboxName, timestamp, message: requestMessage(record) };
   }
+}
+
+function planBytesOf({ message: { planContent } }: Envelope): number {
+  return typeof planContent === 'string' ? Buffer.byteLength(planContent) : 0;
 }
 
 function entryId({ number }: Listed): string {

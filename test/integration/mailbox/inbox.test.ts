@@ -236,6 +236,17 @@ describe("the lead's inbox", () => {
     );
   });
 
+  it('[WR-26] a page of long plans is short, and those after it hold the rest', async () => {
+    const planContent = `# Plan\n${'x'.repeat(1024 * 1024 - 10)}`;
+    const records = await Promise.all(Array.from({ length: 20 }, () => submit(world, { planContent })));
+    const first = await read(leadInboxName, { limit: 200 });
+    expect(first.length).toBeLessThan(20);
+    const rest = await read(leadInboxName, { limit: 200, after: first.at(-1)?.id ?? '' });
+    expect(new Set([...first, ...rest].map(({ message }) => message.requestId))).toEqual(
+      new Set(records.map(({ requestId }) => requestId)),
+    );
+  });
+
   it('[TM-40] an acknowledged message is gone', async () => {
     const { id } = await send('note', { to: leadInboxName });
     await send('other', { to: leadInboxName });
