@@ -47,6 +47,7 @@ export async function submitPlan(
 
 function submissionOf(run: SessionRun, intent: Intent, plan: StoredPlan, planFilePath: string): Submission {
   const { task, parts } = run;
+  const [firstLine = ''] = task.job.task.trim().split('\n');
   return {
     type: 'plan_approval_request',
     requestId: intent.requestId,
@@ -62,6 +63,7 @@ function submissionOf(run: SessionRun, intent: Intent, plan: StoredPlan, planFil
     executionTarget: 'local',
     deadlineMs: task.job.deadlineMs ?? parts.settings.deadlineMs,
     labels: task.job.labels ?? {},
+    ...(firstLine && { summary: [...firstLine].slice(0, 200).join('') }),
     workspace: intent.workspace,
   };
 }

@@ -32,6 +32,7 @@ describe('the way of a plan', () => {
       state: 'pending',
       revision: 1,
       sessionId,
+      summary: 'Write the file',
       workspace: { cwd: world.repository, head, task: digestOfText('Write the file'), agent: 'codemod' },
     });
 
