@@ -46,7 +46,9 @@ describe('what is written straight into the queue', () => {
     await eventually(async () => (await world.alarms()).includes('job_invalid'));
 
     expect(await world.record(sessionId)).toBeUndefined();
-    expect((await queue.getFailed())[0]?.failedReason).toContain('job_invalid');
+    // The lead is told before the job itself has ended.
+    const failed = await eventually(async () => (await queue.getFailed())[0]);
+    expect(failed.failedReason).toContain('job_invalid');
   });
 
   it('[TM-2] is refused under an id that names no session, or another kind of job', async () => {
