@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type Checkpoint, checkpoints } from '@placet/teammate';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, it, type TestContext } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import { TeammateWorld } from '../../support/teammate-world.ts';
@@ -12,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-async function openWorld(): Promise<TeammateWorld> {
+/** The context is the test's own: several run at once. */
+async function openWorld({ onTestFinished }: TestContext): Promise<TeammateWorld> {
   const world = await TeammateWorld.open(redis.url);
   onTestFinished(() => world.close());
   return world;
@@ -53,10 +54,12 @@ async function agentsOf(world: TeammateWorld): Promise<string[]> {
 }
 
 describe.concurrent('a worker that is killed', () => {
-  it.each(checkpoints.filter((name) => !elsewhere.includes(name)))(
+  it.for(checkpoints.filter((name) => !elsewhere.includes(name)))(
     '[TM-8, I4] after the step "%s" is replaced: no request twice, the work settled once, under its decision',
-    async (killAt) => {
-      const world = await openWorld();
+    { timeout: 180_000 },
+    async (killAt, context) => {
+      const { expect } = context;
+      const world = await openWorld(context);
       world.agent('codemod', {
         plan: `: ${world.folder}/mark; printf "# Plan %s\\n" "$PLACET_REVISION" > "$PLACET_PLAN_FILE"`,
         // What an earlier attempt left in this tree would be seen here.
@@ -89,11 +92,11 @@ describe.concurrent('a worker that is killed', () => {
       expect(await world.git('show', `${branch}:done.txt`)).toBe('begun\n# Plan 2');
       expect(await world.git('branch', '--list', 'placet/*', '--format=%(refname:short)')).toBe(branch);
     },
-    180_000,
   );
 
-  it('[TM-8, TM-16] while its agent implements takes the agent with it, and the work begins again in a fresh tree', async () => {
-    const world = await openWorld();
+  it('[TM-8, TM-16] while its agent implements takes the agent with it, and the work begins again in a fresh tree', async (context) => {
+    const { expect } = context;
+    const world = await openWorld(context);
     const gate = `${world.folder}/go`;
     world.agent('codemod', {
       implement: `: ${world.folder}/mark; echo begun >> done.txt; (sleep 60) & [ -e ${gate} ] || sleep 60; kill $! || true`,
