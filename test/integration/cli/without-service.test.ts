@@ -45,6 +45,20 @@ describe('how commands are used', () => {
     expect(stderr).not.toMatch(/\n\s+at /);
   });
 
+  it('[WR-31] a plan file that never ends is not read to its end', async () => {
+    const ran = await run([
+      'submit',
+      '/dev/zero',
+      '--url',
+      'http://127.0.0.1:9',
+      '--token',
+      'plt_x',
+      '--json',
+    ]);
+    expect(ran).toMatchObject({ code: 2, stdout: '' });
+    expect(errorOf(ran)).toMatchObject({ code: 'payload_too_large' });
+  });
+
   it('[WR-40] a rejection without a reason exits with 2', async () => {
     const { code, stderr } = await run(['reject', 'x', '--url', 'http://127.0.0.1:9', '--token', 'plt_x']);
     expect(code).toBe(2);

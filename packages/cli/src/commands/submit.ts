@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { buffer } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import {
   digestOfBytes,
   ExecutionTarget,
+  maxPlanBytes,
   newRequestId,
   newSessionId,
   PermissionMode,
@@ -91,7 +92,7 @@ async function submissionOf(
   options: z.output<typeof shape>,
   file: string,
 ) {
-  const bytes = file === '-' ? await buffer(world.stdin) : await readFile(resolve(world.cwd, file));
+  const bytes = await read(file === '-' ? world.stdin : createReadStream(resolve(world.cwd, file)), file);
   const { session, revision, supersedes, requestId, prePlanMode, target, summary } = options;
   return {
     requestId: requestId ?? newRequestId(teammate, team),
@@ -106,6 +107,20 @@ async function submissionOf(
     summary,
     deadlineMs: settings.sources.deadlineMs === 'default' ? undefined : settings.config.deadlineMs,
   };
+}
+
+/** @throws PlacetError `payload_too_large` as soon as there is more than a plan may have: a device never ends */
+async function read(input: Readable, file: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of input) {
+    const bytes = Buffer.from(chunk);
+    chunks.push(bytes);
+    length += bytes.length;
+    if (length > maxPlanBytes)
+      throw new PlacetError('payload_too_large', `${file}: has more than ${maxPlanBytes} bytes`);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** The text whose UTF-8 is these bytes, byte-order mark and all: the digest is over the bytes (PM-44). */

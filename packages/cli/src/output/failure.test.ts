@@ -44,6 +44,18 @@ test.each([
     '/p.md: there is no such file',
   ],
   [
+    'a data folder that is none',
+    Object.assign(new Error('EEXIST: x'), { code: 'EEXIST', path: '/dev/null' }),
+    2,
+    '/dev/null: it is there already, and is no folder',
+  ],
+  [
+    'a folder that is read',
+    Object.assign(new Error('EISDIR: x'), { code: 'EISDIR' }),
+    2,
+    'what was to be read is a folder',
+  ],
+  [
     'an argument too many',
     new CommanderError(1, 'commander.excessArguments', 'error: too many arguments'),
     2,

@@ -78,11 +78,14 @@ function systemFault(thrown: unknown): PlacetError | undefined {
     EACCES: 'permission denied',
     EPERM: 'permission denied',
     EISDIR: 'it is a folder, not a file',
+    EEXIST: 'it is there already, and is no folder',
     ENOTDIR: 'a part of the path is no folder',
     EROFS: 'the file system is read-only',
     ENOSPC: 'the disk is full',
   };
   const text = texts[thrown.code];
   const path = 'path' in thrown && typeof thrown.path === 'string' ? thrown.path : undefined;
+  // To read a folder is an error that does not say which.
+  if (thrown.code === 'EISDIR' && !path) return new PlacetError('usage', 'what was to be read is a folder');
   return text && path ? new PlacetError('usage', `${path}: ${text}`) : undefined;
 }
