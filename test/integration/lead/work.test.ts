@@ -77,6 +77,24 @@ describe('messages and work over HTTP', () => {
     expect((await world.call(world.path(record.requestId), { token: lead })).json.work.state).toBe('done');
   });
 
+  it('[TM-11] a mode in effect that is stronger than the one granted is told to the leads', async () => {
+    const alarms = async () =>
+      (await world.mailbox.events.read(world.team, '0-0', 1000)).events.filter(
+        (event) => event.type === 'alarm' && event.code === 'mode_mismatch',
+      );
+    for (const effectiveMode of ['acceptEdits', 'bypassPermissions']) {
+      const record = await world.submit(teammate);
+      await world.decide(lead, record, { permissionMode: 'acceptEdits' });
+      const post = (rest: string, body: unknown) =>
+        world.call(world.path(record.requestId, rest), { token: teammate, body });
+      await post('/claim', { holder: 'p1', leaseMs: 5000 });
+      await post('/receipt', { kind: 'applied', epoch: 1, effectiveMode });
+      expect(await alarms()).toMatchObject(
+        effectiveMode === 'acceptEdits' ? [] : [{ requestId: record.requestId }],
+      );
+    }
+  });
+
   it('[TM-12] a teammate that is alive is seen', async () => {
     await world.call(`/v1/teams/${world.team}/presence`, {
       token: teammate,

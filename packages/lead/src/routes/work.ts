@@ -1,4 +1,4 @@
-import { PlacetError, toTimestamp } from '@placet/protocol';
+import { exceeds, PlacetError, toTimestamp } from '@placet/protocol';
 import type { LeadContext } from '../lead-context.ts';
 import { readOwnRequest, teammateOf } from './own-request.ts';
 import type { Handlers } from './route.ts';
@@ -9,7 +9,7 @@ type WorkHandlers = Pick<
 >;
 
 /** The routes by which a teammate without Redis says how its work goes (4.5), and a lead sees who is alive (TM-12). */
-export function workRoutes({ stores: { requests, presence }, clock }: LeadContext): WorkHandlers {
+export function workRoutes({ stores: { requests, presence }, clock, alarm }: LeadContext): WorkHandlers {
   return {
     claimWork: async ({ params: { team, id }, body, principal }) => {
       const teammate = teammateOf(principal);
@@ -34,6 +34,9 @@ export function workRoutes({ stores: { requests, presence }, clock }: LeadContex
         body.kind === 'delivered'
           ? await requests.markDelivered(name)
           : await requests.markApplied(name, body.epoch, body.effectiveMode);
+      const granted = record.decision?.permissionMode;
+      if (body.kind === 'applied' && granted && exceeds(body.effectiveMode, granted))
+        await alarm(record, 'mode_mismatch', `${body.effectiveMode} is in effect, ${granted} was granted`);
       return { status: 200, body: record };
     },
 
