@@ -61,11 +61,13 @@ export interface WorkChange {
   state: Exclude<WorkState, 'none'> | 'delivered';
   epoch?: number | undefined;
   reason?: string | undefined;
+  /** Where the result is to be found. */
+  branch?: string | undefined;
   mode?: PermissionMode | undefined;
 }
 
 /** The work under an approval changed its state. */
-export function workHistory(subject: Subject, { state, epoch, reason, mode }: WorkChange): History {
+export function workHistory(subject: Subject, { state, epoch, reason, mode, branch }: WorkChange): History {
   return {
     event: eventText({
       type: 'work',
@@ -73,6 +75,7 @@ export function workHistory(subject: Subject, { state, epoch, reason, mode }: Wo
       state,
       ...(epoch !== undefined && { epoch }),
       ...(reason !== undefined && { reason }),
+      ...(branch !== undefined && { branch }),
     }),
     audit: JSON.stringify({ act: `work:${state}`, request: subject.requestId, epoch, mode, reason }),
   };

@@ -72,7 +72,7 @@ export async function settleWork(
   const parts = await ownParts(reader, name);
   const sessionId = parts.request.s;
   const keys = [...requestKeys(name), keyOf(team, 'session', teammate, sessionId)];
-  const { event, audit } = workHistory(subjectOf(parts), { state, epoch, reason });
+  const { event, audit } = workHistory(subjectOf(parts), { state, epoch, reason, branch });
   const what = [
     requestId,
     packRequestId(team, teammate, requestId),

@@ -33,6 +33,8 @@ const WorkChanged = z.looseObject({
   state: z.enum(['delivered', 'claimed', 'applied', 'done', 'failed']),
   epoch: z.number().int().optional(),
   reason: z.string().optional(),
+  /** For `done`: where the result is to be found. */
+  branch: z.string().optional(),
 });
 /** A task entered a phase (TM-2). */
 const PhaseChanged = z.looseObject({

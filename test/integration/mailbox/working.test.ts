@@ -187,7 +187,8 @@ describe('receipts', () => {
     await world.mailbox.requests.markDelivered(nameOf(record));
     await claim(record);
     await world.mailbox.requests.markApplied(nameOf(record), 1, 'default');
-    const settled = await world.mailbox.requests.settle(nameOf(record), { epoch: 1, state: 'done' });
+    const settlement = { epoch: 1, state: 'done', branch: 'placet/a', commit: 'c0ffee' } as const;
+    const settled = await world.mailbox.requests.settle(nameOf(record), settlement);
 
     expect(settled).toMatchObject({
       delivery: { deliveredAt: expect.any(String) },
@@ -207,6 +208,7 @@ describe('receipts', () => {
       ['work', 'applied'],
       ['work', 'done'],
     ]);
+    expect(events.at(-1)).toMatchObject({ branch: 'placet/a' });
   });
 
   it('[TM-45] sent twice write once', async () => {

@@ -25,6 +25,7 @@ export function printHead(output: Output, record: RequestRecord, digest: string,
     ['digest', digest],
     ['mode before', record.prePlanMode],
   ];
+  if (record.summary) rows.splice(1, 0, ['about', record.summary]);
   if (record.workspace) rows.push(['workspace', workspaceText(record.workspace)]);
   if (Object.keys(record.labels).length > 0)
     rows.push([
