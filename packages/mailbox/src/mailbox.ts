@@ -73,6 +73,7 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
     retentionCount,
     reconcileAfterMs,
     rivalWaitMs,
+    log,
     registerTeam: (team) => teams.register(team),
   };
   const requests = new RequestStore(context);

@@ -1,7 +1,13 @@
-import { PlacetError, type RequestPage, type RequestRecord, type RequestState } from '@placet/protocol';
+import {
+  isPlacetError,
+  PlacetError,
+  type RequestPage,
+  type RequestRecord,
+  type RequestState,
+} from '@placet/protocol';
 import { keyOf } from './keys.ts';
-import { toRecord } from './request-codec.ts';
-import type { RequestReader } from './request-reader.ts';
+import { type StoredParts, toRecord } from './request-codec.ts';
+import type { RequestName, RequestReader } from './request-reader.ts';
 import { expireOverdue } from './request-sweeping.ts';
 import { execAll } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
@@ -38,7 +44,7 @@ export async function listRequests(
   for (let lookedAt = 0; lookedAt < maxLookedAt; ) {
     const entries = await readIndexes(context, team, { before, size: batchSize + 1, state: query.state });
     const batch = entries.slice(0, batchSize);
-    for (const { number, record } of await readBatch(reader, team, batch, query)) {
+    for (const { number, record } of await readBatch(context, reader, { team, batch, query })) {
       before = `(${number}`;
       if (record) requests.push(record);
       if (requests.length === query.limit) {
@@ -77,10 +83,9 @@ interface IndexEntry {
 
 /** The records of a part of the index that match, in its order; the others as undefined. */
 async function readBatch(
+  context: StoreContext,
   reader: RequestReader,
-  team: string,
-  batch: IndexEntry[],
-  query: ListQuery,
+  { team, batch, query }: { team: string; batch: IndexEntry[]; query: ListQuery },
 ): Promise<{ number: number; record: RequestRecord | undefined }[]> {
   const teammates = await reader.teammatesOf(
     team,
@@ -93,11 +98,39 @@ async function readBatch(
       : [];
   });
   const records = new Map<string, RequestRecord>();
-  for (const parts of wanted.length > 0 ? await reader.fresh(team, wanted) : []) {
+  for (const parts of wanted.length > 0 ? await readReadable(context, reader, team, wanted) : []) {
     if (parts && (query.state ?? parts.fields.st) === parts.fields.st)
       records.set(parts.requestId, toRecord(parts));
   }
   return batch.map(({ requestId, number }) => ({ number, record: records.get(requestId) }));
+}
+
+/** One record that cannot be read hides no other: it is left out and logged, and its own route says what is wrong. */
+async function readReadable(
+  { log }: StoreContext,
+  reader: RequestReader,
+  team: string,
+  names: Omit<RequestName, 'team'>[],
+): Promise<(StoredParts | undefined)[]> {
+  const isUnreadable = (thrown: unknown) => isPlacetError(thrown, 'internal', 'too_new');
+  try {
+    return await reader.fresh(team, names);
+  } catch (thrown) {
+    if (!isUnreadable(thrown)) throw thrown;
+  }
+  const found: (StoredParts | undefined)[] = [];
+  for (const name of names) {
+    try {
+      found.push(...(await reader.fresh(team, [name])));
+    } catch (thrown) {
+      if (!isUnreadable(thrown)) throw thrown;
+      log.error(
+        { team, requestId: name.requestId, err: thrown },
+        'a request cannot be read and is not listed',
+      );
+    }
+  }
+  return found;
 }
 
 /** The newest of pending and ended requests below a number, read in one step: none is missed while it ends. */

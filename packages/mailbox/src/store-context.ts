@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { keyOf } from './keys.ts';
+import type { Log } from './log.ts';
 import { type Reply, runScript, type ScriptArgument, type ScriptName, type ScriptRunner } from './scripts.ts';
 
 /** What the stores of this package share. */
@@ -17,6 +18,7 @@ export interface StoreContext {
   rivalWaitMs: number;
   /** How long the reconciler leaves an ended request or a new task alone before it looks, in milliseconds (TM-5). */
   reconcileAfterMs: number;
+  log: Log;
   /** Writes the team down before its first key (ST-1). */
   registerTeam(team: string): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { keyOf } from '@placet/mailbox';
 import { newRequestId, type RequestRecord } from '@placet/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startRedis, type TestRedis } from '../../support/redis-server.ts';
@@ -52,6 +53,15 @@ async function pages(
 }
 
 describe('listing', () => {
+  it('[WR-33] leaves out what somebody made unreadable, and only that', async () => {
+    const [newest, broken, oldest] = await submitMany(3);
+    const key = keyOf(world.team, 'request', broken?.teammate ?? '', broken?.requestId ?? '');
+    await world.handle.redis.set(key, 'x');
+    expect(idsOf(await pages({ limit: 2 }))).toEqual([newest?.requestId, oldest?.requestId]);
+    const alone = world.mailbox.requests.get(world.team, broken?.requestId ?? '');
+    expect(await failureOf(alone)).toMatchObject({ code: 'internal' });
+  });
+
   it('[WR-33] is newest first over pending and ended requests, with records as they stand alone', async () => {
     const records = await submitMany(7);
     for (const place of [1, 4]) await decide(world, records[place] as RequestRecord); // there are seven

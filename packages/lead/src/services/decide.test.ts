@@ -58,6 +58,11 @@ describe('whose request it is', () => {
     expect(outcome).toEqual({ code: 'self_approval_forbidden', alarms: ['owner_differs'] });
   });
 
+  it('[TM-32, I5] nor does the name that the teammate acts under, whatever role its token has', async () => {
+    const outcome = await outcomeOf({ outcome: 'approved', planDigest }, { by: 'teammate:worker' });
+    expect(outcome).toEqual({ code: 'self_approval_forbidden', alarms: [] });
+  });
+
   it('[TM-32] nor does the owner that the record names', async () => {
     const outcome = await outcomeOf(
       { outcome: 'rejected', planDigest, feedback: 'no' },

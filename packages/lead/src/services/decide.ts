@@ -113,7 +113,8 @@ async function refuseOwner(deps: DecideDeps, record: RequestRecord, { sub }: Tok
       'owner_differs',
       `the record of ${requestId} names another owner than the proof does`,
     );
-  if (sub === proven.claims.owner || sub === record.owner)
+  // The name that a teammate acts under is as good as its owner's, whatever role a token gives it.
+  if (sub === proven.claims.owner || sub === record.owner || sub === `teammate:${teammate}`)
     throw new PlacetError(
       'self_approval_forbidden',
       `${sub} owns ${teammate}; another lead must decide ${requestId}`,
