@@ -168,8 +168,9 @@ export class Worktrees {
 
   async #discard(source: Source, root: string): Promise<void> {
     const kept = source.kind === 'git' ? await this.#administrationOf(source, root) : undefined;
-    await rm(root, { recursive: true, force: true, maxRetries: 3 });
+    // The folder goes last: as long as it is there, whoever has the session next finds what a kill left of this.
     if (kept) await rm(kept, { recursive: true, force: true });
+    await rm(root, { recursive: true, force: true, maxRetries: 3 });
   }
 
   /** Where Git keeps what belongs to a worktree. By hand, for `git worktree remove` refuses what is damaged. */
