@@ -93,6 +93,19 @@ function work(changes: Partial<GrantedWork> = {}): GrantedWork {
 const did = () => readFile(join(folder, 'tree', 'did'), 'utf8').then(String, () => undefined);
 
 describe('the command runtime', () => {
+  it('[I6, TM-22] runs nothing where its confinement, which worked at the start, does not any more', async () => {
+    const [mounting] = confinements.filter(({ protectsFolders }) => protectsFolders);
+    if (!mounting) throw new Error('there is no confinement to try');
+    const confined = new CommandRuntime({
+      profiles: new Profiles({ a: AgentProfile.parse({ command: ['sh', '-c', 'echo hi > ran'] }) }, folder),
+      environment,
+      confinements: { plan: mounting, implement: mounting },
+    });
+    const missing = { protectedFolders: [join(folder, 'is-not-there')] };
+    expect(await confined.plan(session(missing))).toMatchObject({ kind: 'failed', reason: 'agent_failed' });
+    await expect(readFile(join(folder, 'tree', 'ran'))).rejects.toThrow('ENOENT');
+  });
+
   it('[TM-20, I1] starts nothing for an implementation while the gate is closed', async () => {
     const outcome = await runtime('echo x > did').implement(session({ gate: closed }), work());
 

@@ -66,6 +66,14 @@ export class CommandRuntime implements AgentRuntime {
       agent = await this.#start(phase);
       this.#running.set(session.sessionId, agent);
       return await this.#follow(phase, agent, output);
+    } catch (err) {
+      if (agent) throw err;
+      // What was found to work when this process began and fails now is a doubt, and in doubt nothing runs (I6).
+      session.log.error(
+        { err, sessionId: session.sessionId },
+        'the agent cannot be started in its confinement',
+      );
+      return failed('it cannot be started in its confinement');
     } finally {
       agent?.kill();
       this.#running.delete(session.sessionId);
@@ -82,16 +90,7 @@ export class CommandRuntime implements AgentRuntime {
       readOnly: work ? [] : session.protectedFolders,
       writable: work ? [] : [dirname(session.planFilePath), session.scratchFolder],
     };
-    try {
-      return await startGuarded({ ...options, confinement });
-    } catch (thrown) {
-      if (!confinement.protectsFolders) throw thrown;
-      session.log.warn(
-        { err: thrown, sessionId: session.sessionId },
-        'the tree cannot be made read-only; a change is found afterwards',
-      );
-      return startGuarded({ ...options, confinement: this.#options.confinements.implement });
-    }
+    return startGuarded({ ...options, confinement });
   }
 
   async #follow(
