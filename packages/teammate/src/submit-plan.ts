@@ -63,7 +63,7 @@ function submissionOf(run: SessionRun, intent: Intent, plan: StoredPlan, planFil
     executionTarget: 'local',
     deadlineMs: task.job.deadlineMs ?? parts.settings.deadlineMs,
     labels: task.job.labels ?? {},
-    ...(firstLine && { summary: [...firstLine].slice(0, 80).join('') }),
+    ...(firstLine && { summary: Array.from(firstLine).slice(0, 80).join('') }),
     workspace: intent.workspace,
   };
 }
