@@ -29,7 +29,7 @@ afterEach(async () => {
 describe('parallel decisions', () => {
   it.each([
     { services: 1, requestCount: 200 },
-    { services: 2, requestCount: atScale(100, 200) },
+    { services: 2, requestCount: atScale(60, 200) },
   ])(
     `[I2] [WR-20] [WR-21] of ${decisionsPerRequest} on each of $requestCount requests, at $services lead process(es) on one Redis: exactly one stands, and every other call is told which`,
     async ({ services, requestCount }) => {

@@ -67,7 +67,7 @@ describe('parked plans', () => {
     faultTestTimeoutMs,
   );
 
-  const count = atScale(4000, 20_000);
+  const count = atScale(3000, 20_000);
   const survivors = Math.round(count * 0.03);
 
   it(
