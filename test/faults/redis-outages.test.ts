@@ -69,6 +69,10 @@ describe('a Redis that is killed, hangs and comes back while everything works', 
       await haveOutages(told);
       stop.abort();
       await Promise.all(load);
+      for (const record of told.submitted)
+        expect(await world.mailbox.requests.get(world.team, record.requestId)).toBeDefined();
+      for (const { requestId, state, decision } of told.decided)
+        expect(await world.mailbox.requests.get(world.team, requestId)).toMatchObject({ state, decision });
       const leading = new AbortController();
       const judge = () => ({ outcome: 'approved', permissionMode: 'acceptEdits' });
       const url = () => Promise.resolve(lead.url);
@@ -86,10 +90,6 @@ describe('a Redis that is killed, hangs and comes back while everything works', 
       );
       expect(new Set(told.refused.map(({ code }) => code))).toEqual(new Set(['store_unavailable']));
       expect(told.refused.filter(({ ms }) => ms > answersWithinMs)).toEqual([]);
-      for (const record of told.submitted)
-        expect(await world.mailbox.requests.get(world.team, record.requestId)).toBeDefined();
-      for (const { requestId, state, decision } of told.decided)
-        expect(await world.mailbox.requests.get(world.team, requestId)).toMatchObject({ state, decision });
       await checkHistory(told, sessions);
     },
     faultTestTimeoutMs,
