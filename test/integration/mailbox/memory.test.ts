@@ -102,10 +102,13 @@ it('[TM-42] a parked plan costs at most 2 KiB and 0.5 KiB of history beyond its 
         entries.map(({ id }) => id),
       );
     }
-    await eventually(async () => {
-      await forgetful.mailbox.requests.purge(team, 500);
-      return (await handle.redis.zcard(keyOf(team, 'settled'))) === 0;
-    });
+    await eventually(
+      async () => {
+        await forgetful.mailbox.requests.purge(team, 500);
+        return (await handle.redis.zcard(keyOf(team, 'settled'))) === 0;
+      },
+      { withinMs: 60_000, what: 'purging' },
+    );
   };
   await end(await park(-1));
   await tidy();
@@ -138,7 +141,7 @@ it('[TM-42] a parked plan costs at most 2 KiB and 0.5 KiB of history beyond its 
       const now = await costOf(survivors, tableSlack);
       return now <= 2048 && now;
     },
-    { everyMs: 1000, what: 'a cost of 2 KiB for each survivor' },
+    { withinMs: 60_000, everyMs: 1000, what: 'a cost of 2 KiB for each survivor' },
   );
   console.log(`placet: each of the ${survivors.length} that are left costs ${Math.round(left)} bytes`);
   await forgetful.close();
