@@ -15,7 +15,7 @@ import { atScale, faultTestTimeoutMs, reportMeasured } from '../support/fault-sc
 import { FaultWorld } from '../support/fault-world.ts';
 
 const teammate = 'worker';
-const taskCount = atScale(16, 100);
+const taskCount = atScale(30, 100);
 /** A process is killed whenever so many events more have come to the team's log. */
 const eventsBetweenKills = { least: 4, most: 14 };
 /** Every so many tasks the first plan is rejected. */
