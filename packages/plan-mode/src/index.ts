@@ -27,7 +27,7 @@ export {
   type StoredPlan,
   storedPlan,
 } from './plan-storage.ts';
-export { replaceFile } from './replace-file.ts';
+export { replaceFile, syncDirectory } from './replace-file.ts';
 export { planFileName, slugOf } from './slug.ts';
 export {
   faultOfApprovedPlan,

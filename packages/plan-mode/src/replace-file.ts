@@ -26,7 +26,8 @@ export async function replaceFile(path: string, content: Uint8Array | string): P
   await syncDirectory(directory);
 }
 
-async function syncDirectory(directory: string): Promise<void> {
+/** Puts on disk which files a folder has: a new or renamed one is lost to a power cut without it. */
+export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
     await handle.sync();

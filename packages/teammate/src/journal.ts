@@ -2,6 +2,7 @@ import { readSync } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { DecisionJournal } from '@placet/mailbox';
+import { syncDirectory } from '@placet/plan-mode';
 import { Digest, RequestId, SessionId, Workspace } from '@placet/protocol';
 import { z } from 'zod';
 
@@ -85,7 +86,7 @@ export class Journal implements DecisionJournal {
   async open(): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
     this.#file = await open(this.#path, 'a+', 0o600);
-    await syncFolder(dirname(this.#path));
+    await syncDirectory(dirname(this.#path));
     this.#readOn();
   }
 
@@ -247,14 +248,5 @@ function parseEntry(line: string): Entry | undefined {
     return Entry.safeParse(JSON.parse(line)).data;
   } catch {
     return undefined; // cut off by a crash
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
