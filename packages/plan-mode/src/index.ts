@@ -1,4 +1,3 @@
-export { type AwaitedOutcome, awaitOutcome } from './await-outcome.ts';
 export {
   type Gate,
   judgeWhilePlanning,
@@ -6,11 +5,20 @@ export {
   type Refusal,
   type RefusalReason,
   type Verdict,
-} from './gate.ts';
-export { approvedPlanMarker, editedPlanMarker, outcomeText, type SubmissionOutcome } from './outcome-text.ts';
-export { contextOf, enterPlan, leavePlan, PermissionContext } from './permission-context.ts';
-export { type PlanDirectoryOptions, resolvePlanDirectory } from './plan-directory.ts';
-export { PlanFile } from './plan-file.ts';
+} from './gate/gate.ts';
+export { isPlanSafe, type ToolCall, type ToolManifest, type ToolSource } from './gate/tool-call.ts';
+export { type PlanDirectoryOptions, resolvePlanDirectory } from './plan/plan-directory.ts';
+export { PlanFile } from './plan/plan-file.ts';
+export {
+  differsFromPlan,
+  type PlanStorage,
+  readCanonicalPlan,
+  type StoredPlan,
+  storedPlan,
+} from './plan/plan-storage.ts';
+export { replaceFile, syncDirectory } from './plan/replace-file.ts';
+export { planFileName, slugOf } from './plan/slug.ts';
+export { contextOf, enterPlan, leavePlan, PermissionContext } from './posture/permission-context.ts';
 export {
   type Actor,
   OpenRequest,
@@ -19,16 +27,14 @@ export {
   type PlanSessionOptions,
   Posture,
   type Refused,
-} from './plan-session.ts';
+} from './posture/plan-session.ts';
+export { type AwaitedOutcome, awaitOutcome } from './submission/await-outcome.ts';
 export {
-  differsFromPlan,
-  type PlanStorage,
-  readCanonicalPlan,
-  type StoredPlan,
-  storedPlan,
-} from './plan-storage.ts';
-export { replaceFile, syncDirectory } from './replace-file.ts';
-export { planFileName, slugOf } from './slug.ts';
+  approvedPlanMarker,
+  editedPlanMarker,
+  outcomeText,
+  type SubmissionOutcome,
+} from './submission/outcome-text.ts';
 export {
   faultOfApprovedPlan,
   faultOfRejection,
@@ -38,5 +44,4 @@ export {
   maxFeedbackImages,
   type SubmissionFault,
   type SubmissionVerdict,
-} from './submission.ts';
-export { isPlanSafe, type ToolCall, type ToolManifest, type ToolSource } from './tool-call.ts';
+} from './submission/submission.ts';

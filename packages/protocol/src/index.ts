@@ -105,6 +105,22 @@ export {
 } from './permission-mode.ts';
 export { Policy, policyDigest } from './policy.ts';
 export {
+  Answer,
+  AnswerBody,
+  Answers,
+  ConsentAnswer,
+  ConsentRequest,
+  ConsentResponse,
+  OpenQuestion,
+  Question,
+  QuestionEnd,
+  QuestionOption,
+  QuestionRequest,
+  QuestionResponse,
+  Questions,
+  questionLimits,
+} from './questions.ts';
+export {
   ContextChoice,
   CurrentOutcome,
   contentDigest,
@@ -156,4 +172,12 @@ export {
   SettleBody,
 } from './routes.ts';
 export { findUnsafeJson, maxJsonDepth, unsafeText } from './safe-json.ts';
+export {
+  ModeCause,
+  PlanBlockedEvent,
+  PlanDecidedEvent,
+  PlanModeEvent,
+  PlanProposedEvent,
+  SessionEvent,
+} from './session-events.ts';
 export { resetEvent, TeamEvent, TeamEventBody } from './team-events.ts';

@@ -7,7 +7,7 @@ import {
   type PermissionMode,
   unsafeText,
 } from '@placet/protocol';
-import type { StoredPlan } from './plan-storage.ts';
+import type { StoredPlan } from '../plan/plan-storage.ts';
 
 /** A rejection carries at most this many images (PM-76). */
 export const maxFeedbackImages = 10;

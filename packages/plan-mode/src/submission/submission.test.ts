@@ -1,6 +1,6 @@
 import { maxApprovablePlanChars } from '@placet/protocol';
 import { describe, expect, it } from 'vitest';
-import { storedPlan } from './plan-storage.ts';
+import { storedPlan } from '../plan/plan-storage.ts';
 import { faultOfApprovedPlan, faultOfRejection, isApprovable, judgeSubmission } from './submission.ts';
 
 const plan = storedPlan('# A plan\n');

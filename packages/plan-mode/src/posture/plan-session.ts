@@ -7,7 +7,7 @@ import {
   type WorkingMode,
 } from '@placet/protocol';
 import { z } from 'zod';
-import { type Gate, judgeWhilePlanning, type PlanPhase, type Refusal, type Verdict } from './gate.ts';
+import { type Gate, judgeWhilePlanning, type PlanPhase, type Refusal, type Verdict } from '../gate/gate.ts';
 import { contextOf, enterPlan, leavePlan, PermissionContext } from './permission-context.ts';
 
 /** Who asks for a change: a person (or a lead through an authenticated surface), or anything out of a model. */
