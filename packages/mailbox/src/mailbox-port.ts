@@ -112,10 +112,11 @@ export interface MailboxPort {
 
   /**
    * Holds the session and claims the work of its latest request in one step (TM-16); under a lease that `holder`
-   * already has, the claim takes the epoch of that lease.
+   * already has, the claim takes the epoch of that lease. `session`, where the caller knows which session the request
+   * is of, saves looking for it.
    * @throws PlacetError `not_found`, `not_approved`, `superseded`, `expired_unapplied`, `already_decided` (settled)
    */
-  claim(requestId: RequestId, holder: string, leaseMs: number): Promise<LeaseResult>;
+  claim(requestId: RequestId, holder: string, leaseMs: number, session?: SessionId): Promise<LeaseResult>;
   /** The decision was read and verified. */
   markDelivered(requestId: RequestId): Promise<void>;
   /** The gate opened in this mode. @throws PlacetError `epoch_stale` */

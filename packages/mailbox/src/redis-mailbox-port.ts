@@ -118,8 +118,8 @@ export class RedisMailboxPort implements MailboxPort {
     return this.#stores.tasks.change(this.#session(lease.sessionId), lease, change);
   }
 
-  claim(requestId: string, holder: string, leaseMs: number): Promise<LeaseResult> {
-    return this.#stores.requests.claim(this.#name(requestId), holder, leaseMs);
+  claim(requestId: string, holder: string, leaseMs: number, session?: string): Promise<LeaseResult> {
+    return this.#stores.requests.claim(this.#name(requestId), holder, leaseMs, session);
   }
 
   async markDelivered(requestId: string): Promise<void> {

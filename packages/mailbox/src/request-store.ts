@@ -5,6 +5,7 @@ import type {
   RequestPage,
   RequestRecord,
   RequestWithPlan,
+  SessionId,
   TeammateName,
   TeamName,
 } from '@placet/protocol';
@@ -125,11 +126,12 @@ export class RequestStore implements DecisionStore {
   }
 
   /**
-   * Holds the session and claims the work of its latest request (TM-16).
+   * Holds the session and claims the work of its latest request (TM-16). Whoever knows the request's `session` saves
+   * reading it; a session that is not its own claims nothing.
    * @throws PlacetError `not_found`, `not_approved`, `superseded`, `expired_unapplied`, `already_decided` (settled)
    */
-  claim(name: RequestName, holder: string, leaseMs: number): Promise<LeaseResult> {
-    return claimWork(this.#context, this.#reader, name, { holder, leaseMs });
+  claim(name: RequestName, holder: string, leaseMs: number, session?: SessionId): Promise<LeaseResult> {
+    return claimWork(this.#context, this.#reader, name, { holder, leaseMs, session });
   }
 
   /** The decision was read and verified (TM-11). @throws PlacetError `not_found`; `not_approved` while it is pending */

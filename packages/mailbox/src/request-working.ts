@@ -1,4 +1,10 @@
-import { currentOf, type PermissionMode, PlacetError, type RequestRecord } from '@placet/protocol';
+import {
+  currentOf,
+  type PermissionMode,
+  PlacetError,
+  type RequestRecord,
+  type SessionId,
+} from '@placet/protocol';
 import { type Subject, type WorkChange, workHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import type { LeaseResult, Settlement } from './mailbox-port.ts';
@@ -17,12 +23,15 @@ export async function claimWork(
   context: StoreContext,
   reader: RequestReader,
   name: RequestName,
-  { holder, leaseMs }: { holder: string; leaseMs: number },
+  { holder, leaseMs, session }: { holder: string; leaseMs: number; session?: SessionId | undefined },
 ): Promise<LeaseResult> {
-  const parts = await ownParts(reader, name);
-  const sessionId = parts.request.s;
+  // The script compares the session's latest request with this one, so a session that is not its own gets nothing.
+  const sessionId = session ?? (await ownParts(reader, name)).request.s;
   const keys = [...requestKeys(name), keyOf(name.team, 'session', name.teammate, sessionId)];
-  const { event, audit } = workHistory(subjectOf(parts), { state: 'claimed' });
+  const { event, audit } = workHistory(
+    { teammate: name.teammate, sessionId, requestId: name.requestId },
+    { state: 'claimed' },
+  );
   const packed = packRequestId(name.team, name.teammate, name.requestId);
   const args = [packed, `${name.teammate}:${sessionId}`, holder, leaseMs, event, audit];
   const reply = await runTeamScript(context, name.team, 'claim-work', keys, args);
@@ -37,7 +46,7 @@ export async function claimWork(
     case 'absent':
       throw notFound(name.requestId);
     default:
-      throw await refusedClaim(context, reader, parts, reply);
+      throw await refusedClaim(context, reader, await ownParts(reader, name), reply);
   }
 }
 

@@ -100,7 +100,12 @@ export async function publish(
 
 async function claim(run: SessionRun, requestId: string): Promise<JobOutcome | undefined> {
   try {
-    const claimed = await run.parts.port.claim(requestId, run.holder, run.parts.settings.leaseMs);
+    const claimed = await run.parts.port.claim(
+      requestId,
+      run.holder,
+      run.parts.settings.leaseMs,
+      run.sessionId,
+    );
     if (claimed.kind === 'busy') return { kind: 'delay', ms: claimed.freeInMs, cause: 'session_busy' };
     if (claimed.lease.epoch !== leaseOf(run).epoch)
       throw new SessionLost('the lease had lapsed before the claim');

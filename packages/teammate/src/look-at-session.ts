@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PlanFile } from '@placet/plan-mode';
 import type { RequestRecord, TaskRecord } from '@placet/protocol';
-import { type CheckedDecision, checkDecision } from './decision-check.ts';
+import { type CheckedDecision, checkDecision, planOfBytes } from './decision-check.ts';
 import { implement, publish } from './implementing-job.ts';
 import { type NextStep, nextStep, replan, type Situation } from './next-step.ts';
 import { keepFeedback, planFileOf } from './plan-place.ts';
@@ -12,6 +12,7 @@ import { type KeptLease, keepLease } from './session-lease.ts';
 import {
   alarm,
   changeTask,
+  type Expected,
   endTask,
   type HeldSession,
   isPassing,
@@ -53,14 +54,17 @@ async function lookOnce(parts: TeammateParts, sessionId: string, resume: boolean
   const { port, settings, log } = parts;
   // Unique for each attempt: a repetition of this very call keeps its lease, nobody else does.
   const holder = randomUUID();
-  const held = await port.holdSession(sessionId, holder, settings.leaseMs);
+  const [held, expected] = await Promise.all([
+    port.holdSession(sessionId, holder, settings.leaseMs),
+    expectation(parts, sessionId),
+  ]);
   if (held.kind === 'busy') return { kind: 'delay', ms: held.freeInMs, cause: 'session_busy' };
   const kept = keepLease({ port, lease: held.lease, leaseMs: settings.leaseMs, log });
   await parts.checkpoint('session-held', sessionId);
   try {
     if (held.lease.leftover && (await endLeftover(held.lease.leftover)))
       log.warn({ sessionId, leftover: held.lease.leftover }, 'ended an agent that a lost worker left behind');
-    return await underLease({ parts, sessionId, holder, kept, task: held.task }, resume);
+    return await underLease({ parts, sessionId, holder, kept, task: held.task, expected }, resume);
   } catch (thrown) {
     if (!(thrown instanceof SessionLost)) throw thrown;
     log.warn({ sessionId, epoch: held.lease.epoch }, thrown.message);
@@ -85,6 +89,21 @@ async function letGo({ port, log, checkpoint }: TeammateParts, kept: KeptLease):
   await checkpoint('session-released', kept.lease.sessionId);
 }
 
+/**
+ * What is probably the session's latest request and its plan, read on the way to its lease. The request may be older than
+ * that by a moment, which is harmless: whatever changes it wakes the session once more, and each step compares and sets.
+ */
+async function expectation({ port, journal }: TeammateParts, sessionId: string): Promise<Expected> {
+  const intent = await journal.begunIntent(sessionId);
+  if (!intent) return {};
+  // What fails here is read again by whoever needs it.
+  const [request, bytes] = await Promise.all([
+    port.getRequest(intent.requestId).catch(() => undefined),
+    port.getPlan(intent.planDigest).catch(() => undefined),
+  ]);
+  return { request, plan: bytes && planOfBytes(bytes) };
+}
+
 async function underLease(held: HeldSession, resume: boolean): Promise<JobOutcome> {
   const { parts, sessionId, task } = held;
   const situation = await situationOf(held, resume);
@@ -104,9 +123,13 @@ async function underLease(held: HeldSession, resume: boolean): Promise<JobOutcom
   return takeStep({ ...held, folders, source: found.source }, situation, step);
 }
 
-async function situationOf({ parts, task, sessionId }: HeldSession, resume: boolean): Promise<Situation> {
+async function situationOf(
+  { parts, task, sessionId, expected }: HeldSession,
+  resume: boolean,
+): Promise<Situation> {
   const { port, journal, settings, runtime, held } = parts;
-  const request = task.requestId === undefined ? undefined : await port.getRequest(task.requestId);
+  const request =
+    expected.request?.requestId === task.requestId ? expected.request : await latestRequest(port, task);
   const intent = (await journal.begunIntent(sessionId)) ?? task.intent;
   const isLatest = intent !== undefined && intent.requestId === request?.requestId;
   const intentIsStored =
@@ -116,6 +139,13 @@ async function situationOf({ parts, task, sessionId }: HeldSession, resume: bool
   const { maxRevisions, onBaseMoved } = settings;
   const agentIsLost = runtime.heldForMs !== undefined && held.get(sessionId) !== request?.requestId;
   return { task, request, intent, intentIsStored, maxRevisions, resume, onBaseMoved, agentIsLost };
+}
+
+async function latestRequest(
+  port: TeammateParts['port'],
+  { requestId }: TaskRecord,
+): Promise<RequestRecord | undefined> {
+  return requestId === undefined ? undefined : port.getRequest(requestId);
 }
 
 async function takeStep(run: SessionRun, situation: Situation, step: NextStep): Promise<JobOutcome> {
@@ -152,10 +182,11 @@ async function decide(run: SessionRun, situation: Situation, request: RequestRec
   }
   if (checked.kind === 'void') return stayPlanning(run, request, checked);
   await reached(run, 'decision-verified');
-  // The receipt goes out and the inbox is read beside the work: it must not wait for either.
+  // The receipt goes out and the inbox is read beside the work and behind its first call: it waits for neither.
+  const followed = follow(run, situation, request, checked, planFile);
   const read = Promise.all([acknowledgeDecision(run, request), acknowledgeInbox(run)]);
   try {
-    return await follow(run, situation, request, checked, planFile);
+    return await followed;
   } finally {
     await read;
   }

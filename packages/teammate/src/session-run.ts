@@ -1,4 +1,5 @@
 import type { DecisionVerifier, Log, MailboxPort, SessionLease } from '@placet/mailbox';
+import type { StoredPlan } from '@placet/plan-mode';
 import type { Clock, Job, RequestRecord, TaskRecord, TeamEventBody, WorkingMode } from '@placet/protocol';
 import { isPlacetError, type PlacetError } from '@placet/protocol';
 import type { AgentRuntime } from './agent-port.ts';
@@ -48,6 +49,14 @@ export interface TeammateParts {
   stopping: { planning: AbortSignal; implementing: AbortSignal };
 }
 
+/** What was read on the way to a lease, so that it need not be read under it. */
+export interface Expected {
+  /** What is probably the session's latest request. */
+  request?: RequestRecord | undefined;
+  /** The plan of it as it was submitted. */
+  plan?: StoredPlan | undefined;
+}
+
 /** A session while this process holds it. */
 export interface HeldSession {
   parts: TeammateParts;
@@ -57,6 +66,7 @@ export interface HeldSession {
   kept: KeptLease;
   /** The task as it was read under the lease. */
   task: TaskRecord;
+  expected: Expected;
 }
 
 /** A held session that is worked on: its workspace is on this machine. */
