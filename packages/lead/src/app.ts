@@ -8,7 +8,7 @@ import {
   type TaskQueues,
   verifyToken,
 } from '@placet/mailbox';
-import { type Clock, PlacetError, type RequestRecord, systemClock } from '@placet/protocol';
+import { type Clock, PlacetError, policyDigest, type RequestRecord, systemClock } from '@placet/protocol';
 import type { FastifyInstance } from 'fastify';
 import { createHttpApp } from './http-app.ts';
 import { IdleConnections } from './idle-connections.ts';
@@ -99,12 +99,14 @@ async function authenticate({ keyRing, revocations, clock = systemClock }: LeadO
 function createContext(options: LeadOptions, stopping: AbortSignal): LeadContext {
   const { mailbox, keyRing, revocations, config, log, clock = systemClock } = options;
   const metrics = new LeadMetrics();
+  const policy = policyOf(config);
   return {
     stores: mailbox,
     keyRing,
     revocations,
     config,
-    policy: policyOf(config),
+    policy,
+    policyDigest: policyDigest(policy),
     clock,
     log,
     metrics,

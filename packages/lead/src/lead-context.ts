@@ -1,5 +1,5 @@
 import type { KeyRing, Mailbox, RevocationCheck } from '@placet/mailbox';
-import { type Clock, type Config, type Policy, policyDigest, type RequestRecord } from '@placet/protocol';
+import type { Clock, Config, Digest, Policy, RequestRecord } from '@placet/protocol';
 import type { Log } from './log.ts';
 import type { LeadMetrics } from './metrics.ts';
 
@@ -22,6 +22,8 @@ export interface LeadContext {
   revocations: RevocationCheck;
   config: LeadConfig;
   policy: Policy;
+  /** The digest that requests and decisions name it by. */
+  policyDigest: Digest;
   clock: Clock;
   log: Log;
   metrics: LeadMetrics;
@@ -34,9 +36,4 @@ export interface LeadContext {
 /** The policy that the settings make. */
 export function policyOf({ permissionCeiling, notAfterMs }: LeadConfig): Policy {
   return { maxPermissionMode: permissionCeiling, notAfterMs };
-}
-
-/** The digest of the policy in force. */
-export function policyDigestOf({ policy }: LeadContext): string {
-  return policyDigest(policy);
 }

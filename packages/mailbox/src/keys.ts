@@ -200,6 +200,11 @@ type Parts<Pattern extends string> = Pattern extends `${string}<${string}>${infe
   ? [string, ...Parts<Rest>]
   : [];
 
+/** Each pattern, cut at its placeholders once: keys are made dozens of times for each call. */
+const literalsOf: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(keyTable).map(([name, { pattern }]) => [name, pattern.split(/<[^>]+>/)]),
+);
+
 /** The set of all teams, in a slot of its own; written before a team's first write. */
 export const teamsKey = `${keyRoot}:teams`;
 
@@ -212,8 +217,11 @@ export function keyOf<Name extends KeyName>(
   name: Name,
   ...parts: Parts<(typeof keyTable)[Name]['pattern']>
 ): string {
-  const values: string[] = [...parts];
-  return `${keyRoot}:{${team}}:${keyTable[name].pattern.replace(/<[^>]+>/g, () => values.shift() ?? '')}`;
+  const values: readonly string[] = parts;
+  const [first = '', ...rest] = literalsOf[name] ?? [];
+  let key = `${keyRoot}:{${team}}:${first}`;
+  for (let place = 0; place < rest.length; place += 1) key += (values[place] ?? '') + rest[place];
+  return key;
 }
 
 /** The BullMQ prefix of a teammate's queue, tagged so that its keys share a slot: `{placet-q:<team>.<teammate>}`. */

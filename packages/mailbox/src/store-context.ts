@@ -50,9 +50,16 @@ export function fenceEpoch(fence: DutyFence | undefined): string {
   return fence === undefined ? '' : String(fence.epoch);
 }
 
-/** In the order that `lua/parts/team.lua` gives them names. */
-function teamKeys(team: string): string[] {
-  return [
+/** Of how many teams the keys are kept in memory. */
+const maxKnownTeams = 1000;
+const knownTeamKeys = new Map<string, readonly string[]>();
+
+/** In the order that `lua/parts/team.lua` gives them names. Every script takes them, so they are made once. */
+function teamKeys(team: string): readonly string[] {
+  const known = knownTeamKeys.get(team);
+  if (known) return known;
+  if (knownTeamKeys.size >= maxKnownTeams) knownTeamKeys.clear();
+  const keys = [
     keyOf(team, 'sequence'),
     keyOf(team, 'events'),
     keyOf(team, 'audit'),
@@ -63,4 +70,6 @@ function teamKeys(team: string): string[] {
     keyOf(team, 'due'),
     keyOf(team, 'settled'),
   ];
+  knownTeamKeys.set(team, keys);
+  return keys;
 }

@@ -7,7 +7,7 @@ import type { Handlers } from './route.ts';
 
 /** The route by which a lead decides. */
 export function decisionRoutes(context: LeadContext): Pick<Handlers, 'decideRequest'> {
-  const { stores, keyRing, policy, alarm, metrics } = context;
+  const { stores, keyRing, policy, policyDigest, alarm, metrics } = context;
   const deps = {
     getRecord: (team: string, requestId: string) => stores.requests.get(team, requestId),
     getOwnerProof: (team: string, teammate: string) => stores.requests.ownerProof(team, teammate),
@@ -16,6 +16,7 @@ export function decisionRoutes(context: LeadContext): Pick<Handlers, 'decideRequ
       (await stores.tasks.get({ team, teammate, sessionId }))?.job.permissionCeiling,
     getLeadMode: (record: RequestRecord) => leadModeOf(context, record),
     policy,
+    policyDigest,
     decide: async (input: DecideInput) =>
       decideRequest({ requests: stores.requests, signer: await keyRing.activeSigner() }, input),
     alarm,

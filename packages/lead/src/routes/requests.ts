@@ -1,6 +1,6 @@
 import type { EventHub, WaitResult } from '@placet/mailbox';
 import type { RequestRecord, Submission, TokenClaims } from '@placet/protocol';
-import { type LeadContext, policyDigestOf } from '../lead-context.ts';
+import type { LeadContext } from '../lead-context.ts';
 import { isVisible, noRequest, readOwnRequest, teammateOf } from './own-request.ts';
 import type { Handlers } from './route.ts';
 import { type Watch, watchEnd } from './watch-end.ts';
@@ -65,7 +65,7 @@ async function submit(context: LeadContext, team: string, submission: Submission
     ownerProof: principal.ownerProof,
     submission:
       deadline || deadlineMs ? submission : { ...submission, deadlineMs: context.config.deadlineMs },
-    policyDigest: policyDigestOf(context),
+    policyDigest: context.policyDigest,
   });
   const headers = { location: `/v1/teams/${team}/requests/${encodeURIComponent(record.requestId)}` };
   if (kind !== 'created') return { status: 200 as const, body: record, headers };

@@ -227,6 +227,7 @@ async function outcomeOf(body: DecisionBody, situation: Situation = {}): Promise
     getJobCeiling: async () => situation.jobCeiling,
     getLeadMode: async () => situation.leadMode,
     policy: Policy.parse(situation.ceiling ? { maxPermissionMode: situation.ceiling } : {}),
+    policyDigest: digestOfText('policy'),
     decide: async (given) => {
       input = given;
       return { kind: 'decided', record };

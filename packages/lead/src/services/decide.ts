@@ -11,7 +11,6 @@ import {
   type PermissionMode,
   PlacetError,
   type Policy,
-  policyDigest,
   type RequestRecord,
   resolveGrantedMode,
   type TokenClaims,
@@ -29,6 +28,7 @@ export interface DecideDeps {
   /** The lead's last `mode_changed`, else the configured mode (TM-30). */
   getLeadMode: (record: RequestRecord) => Promise<PermissionMode | undefined>;
   policy: Policy;
+  policyDigest: Digest;
   /** Reserve, sign, commit (WR-20). */
   decide: (input: DecideInput) => Promise<DecideResult>;
   /** Tells the leads of something they must look at (I8). */
@@ -87,7 +87,7 @@ export async function decide(deps: DecideDeps, command: DecideCommand): Promise<
     approvedPlan: edit?.bytes,
     decidedBy: principal.sub,
     notAfterMs: deps.policy.notAfterMs,
-    policyDigest: policyDigest(deps.policy),
+    policyDigest: deps.policyDigest,
     notices: [],
     signal,
   });
