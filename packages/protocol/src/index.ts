@@ -104,6 +104,7 @@ export {
   WorkingMode,
 } from './permission-mode.ts';
 export { Policy, policyDigest } from './policy.ts';
+export { faultsOfAnswers } from './question-answers.ts';
 export {
   Answer,
   AnswerBody,
