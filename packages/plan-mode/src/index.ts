@@ -18,30 +18,47 @@ export {
 } from './plan/plan-storage.ts';
 export { replaceFile, syncDirectory } from './plan/replace-file.ts';
 export { planFileName, slugOf } from './plan/slug.ts';
-export { contextOf, enterPlan, leavePlan, PermissionContext } from './posture/permission-context.ts';
 export {
-  type Actor,
-  OpenRequest,
-  PlanSession,
-  type PlanSessionEvent,
-  type PlanSessionOptions,
-  Posture,
-  type Refused,
-} from './posture/plan-session.ts';
+  allowRulesIn,
+  changeRules,
+  type RuleBook,
+  type RuleChange,
+  rulesOf,
+  settleRules,
+  strippedRulesIn,
+  withStripped,
+} from './posture/auto-rules.ts';
+export { isDangerousRule } from './posture/dangerous-rule.ts';
+export { maxKeptEvents, type Replay } from './posture/event-log.ts';
+export { type AvailableModes, nextMode } from './posture/mode-cycle.ts';
+export { contextOf, enterPlan, leavePlan } from './posture/permission-context.ts';
+export type { DecisionContents } from './posture/plan-decisions.ts';
+export { PlanSession } from './posture/plan-session.ts';
+export type { Actor, Left, Opened, PlanSessionOptions, Rejected } from './posture/plan-session-options.ts';
+export { type Refused, refuse } from './posture/refused.ts';
+export type { Approval } from './submission/approval.ts';
 export { type AwaitedOutcome, awaitOutcome } from './submission/await-outcome.ts';
+export { type Continuation, continuationOf } from './submission/continuation.ts';
 export {
   approvedPlanMarker,
+  approvesNothing,
   editedPlanMarker,
   outcomeText,
   type SubmissionOutcome,
 } from './submission/outcome-text.ts';
 export {
-  faultOfApprovedPlan,
+  type FeedbackImage,
   faultOfRejection,
+  maxFeedbackImageBytes,
+  maxFeedbackImages,
+  type Rejection,
+} from './submission/rejection.ts';
+export {
+  faultOfApprovedPlan,
   isApprovable,
   isEmptyPlan,
   judgeSubmission,
-  maxFeedbackImages,
-  type SubmissionFault,
+  type SessionKind,
+  type SubmissionTool,
   type SubmissionVerdict,
 } from './submission/submission.ts';

@@ -33,6 +33,7 @@ interface Setting {
 const lowest = (values: number[]) => Math.min(...values);
 const highest = (values: number[]) => Math.max(...values);
 const anyTrue = (values: boolean[]) => values.some(Boolean);
+const allTrue = (values: boolean[]) => values.every(Boolean);
 const durationMs = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max);
 const strictest = (values: ('standard' | 'strict')[]) => (values.includes('strict') ? 'strict' : 'standard');
 const flag = z.union([
@@ -84,6 +85,15 @@ export const settings = {
     schema: flag.default(false),
     restrict: anyTrue,
     doc: 'Whether a teammate changes nothing before a verified approval.',
+  },
+  useAutoModeDuringPlan: {
+    schema: flag.default(true),
+    restrict: allTrue,
+    doc: 'Whether planning sessions have the semantics of `auto`, where that is available, for what only reads.',
+  },
+  showClearContextOnPlanAccept: {
+    schema: flag.default(false),
+    doc: 'Whether approving a plan at its session offers to begin the work in a new context.',
   },
   permissionCeiling: {
     schema: WorkingMode.default('bypassPermissions'),

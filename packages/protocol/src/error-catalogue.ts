@@ -105,6 +105,13 @@ export const errorCatalogue = {
     title: 'No approval stands',
     doc: 'Work can be claimed only while an approval of this request stands.',
   },
+  not_planning: {
+    status: 409,
+    exitCode: 1,
+    retryable: false,
+    title: 'The session is not planning',
+    doc: 'There is no plan mode to act on, or it was left in the meantime; enter plan mode first.',
+  },
   expired_unapplied: {
     status: 409,
     exitCode: 4,

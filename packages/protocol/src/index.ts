@@ -77,6 +77,7 @@ export {
   TaskRecord,
   Wake,
 } from './job.ts';
+export { type Log, silentLog } from './log.ts';
 export { logRedaction } from './log-redaction.ts';
 export {
   Envelope,
@@ -103,7 +104,9 @@ export {
   resolveGrantedMode,
   WorkingMode,
 } from './permission-mode.ts';
+export { AllowRule, StrippedRule } from './permission-rules.ts';
 export { Policy, policyDigest } from './policy.ts';
+export { OpenRequest, PermissionContext, Posture, StandingApproval } from './posture.ts';
 export { faultsOfAnswers } from './question-answers.ts';
 export {
   Answer,
@@ -174,6 +177,7 @@ export {
 } from './routes.ts';
 export { findUnsafeJson, maxJsonDepth, unsafeText } from './safe-json.ts';
 export {
+  EntryCause,
   ModeCause,
   PlanBlockedEvent,
   PlanDecidedEvent,

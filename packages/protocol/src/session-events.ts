@@ -5,7 +5,11 @@ import { RequestId } from './ids.ts';
 import { GrantedMode, PermissionMode } from './permission-mode.ts';
 import { Outcome } from './request-machine.ts';
 
-/** Why a session's mode changed (PM-78). `plan_abandoned`: someone cycled out of planning without an approval (PM-8). */
+/**
+ * Why a session's mode changed (PM-78). `plan_abandoned`: someone cycled out of planning without an approval (PM-8);
+ * `mode_confirmed`: the runtime is in a weaker mode than the granted one, which then holds (TM-11); `restored`: it came
+ * back after a restart in another mode than its record says (PM-9).
+ */
 export const ModeCause = z.enum([
   'started',
   'entered',
@@ -13,11 +17,16 @@ export const ModeCause = z.enum([
   'plan_abandoned',
   'cycled',
   'approved',
+  'mode_confirmed',
   'mode_mismatch',
   'auto_gate_closed',
   'restored',
 ]);
 export type ModeCause = z.infer<typeof ModeCause>;
+
+/** By which explicit act a session entered plan mode (PM-10); there is no other way in. */
+export const EntryCause = z.enum(['start_flag', 'api', 'host_control', 'consent', 'meta_command']);
+export type EntryCause = z.infer<typeof EntryCause>;
 
 /** What every event of a session has: `seq` rises by one in its session, beginning with 1. */
 const ofSession = { seq: z.number().int().positive(), at: Timestamp };
@@ -29,6 +38,8 @@ export const PlanModeEvent = z.looseObject({
   mode: PermissionMode,
   previousMode: PermissionMode,
   cause: ModeCause,
+  /** With the cause `entered`. */
+  entry: EntryCause.optional(),
   announcement: z.string().max(500),
   /** Said to people: such as that the auto mode is not available any more (PM-7). */
   notice: z.string().max(500).optional(),

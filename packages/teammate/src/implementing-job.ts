@@ -59,7 +59,13 @@ export async function implement(
     await planFile.save(approval.plan.text);
   await reached(run, 'plan-replaced');
   const posture = PlanSession.restore(
-    { sessionId: run.sessionId, planModeRequired: true, isPlanFile: planFile.isPlanFile },
+    {
+      sessionId: run.sessionId,
+      planModeRequired: true,
+      isPlanFile: planFile.isPlanFile,
+      // Whether it has `auto` is the runtime's to say, by the mode that it then confirms (TM-11).
+      autoGate: { isOpen: () => true },
+    },
     {
       context: { mode: 'plan', prePlanMode: prePlanModeOf(run.task) },
       open: { requestId, planDigest: request.plan.digest, revision: request.revision },
@@ -155,9 +161,11 @@ async function runAgent(work: Work, tree: Tree, notices: string[]): Promise<Phas
   await parts.journal.applying({ requestId, jti: approval.claims.jti, epoch });
   await reached(run, 'applied-journaled');
   // The gate opens here, for this session, at the moment the verified decision is applied (PM-30).
-  const opened = posture.decide(approval.claims);
-  if (opened.kind === 'refused')
-    return { kind: 'failed', reason: 'agent_failed', detail: `the gate stays closed: ${opened.detail}` };
+  const opened = await posture.decide(approval.claims, { plan: approval.plan });
+  if (opened.kind !== 'opened') {
+    const detail = opened.kind === 'refused' ? opened.detail : 'it is no approval';
+    return { kind: 'failed', reason: 'agent_failed', detail: `the gate stays closed: ${detail}` };
+  }
   await reached(run, 'gate-opened');
   return parts.runtime.implement(
     {

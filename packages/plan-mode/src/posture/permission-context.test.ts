@@ -1,6 +1,6 @@
-import { PermissionMode, WorkingMode } from '@placet/protocol';
+import { PermissionContext, PermissionMode, WorkingMode } from '@placet/protocol';
 import { describe, expect, it } from 'vitest';
-import { contextOf, enterPlan, leavePlan, PermissionContext } from './permission-context.ts';
+import { contextOf, enterPlan, leavePlan, withoutAuto } from './permission-context.ts';
 
 describe('the permission context', () => {
   it.each(PermissionMode.options)(
@@ -50,4 +50,18 @@ describe('the permission context', () => {
   it('stays as it is where there is no plan mode to leave', () => {
     expect(leavePlan({ mode: 'default' }, 'bypassPermissions')).toEqual({ mode: 'default' });
   });
+
+  it.each(PermissionMode.options)(
+    '[PM-7] from %s has neither auto nor a way back to it behind a closed gate',
+    (mode) => {
+      const context = contextOf(mode);
+
+      expect(withoutAuto(context)).toEqual(mode === 'auto' ? { mode: 'default' } : context);
+      if (mode !== 'plan')
+        expect(withoutAuto(enterPlan(context))).toEqual({
+          mode: 'plan',
+          prePlanMode: mode === 'auto' ? 'default' : mode,
+        });
+    },
+  );
 });

@@ -1,17 +1,6 @@
-import { type PermissionMode, WorkingMode } from '@placet/protocol';
-import { z } from 'zod';
+import type { PermissionContext, PermissionMode, WorkingMode } from '@placet/protocol';
 
-/**
- * What a session may do (PM-1): a working mode, or planning together with the mode to go back to. Planning without
- * such a mode, or a working mode that has one, does not exist.
- */
-export const PermissionContext = z.discriminatedUnion('mode', [
-  z.strictObject({ mode: z.literal('plan'), prePlanMode: WorkingMode }),
-  ...WorkingMode.options.map((mode) => z.strictObject({ mode: z.literal(mode) })),
-]);
-export type PermissionContext = z.infer<typeof PermissionContext>;
-
-/** Where a session stands that is in this mode without having been in another one first. */
+/** Where a session stands that is in this mode without having been in another one first (PM-3). */
 export function contextOf(mode: PermissionMode): PermissionContext {
   return mode === 'plan' ? { mode, prePlanMode: 'default' } : { mode };
 }
@@ -31,4 +20,15 @@ export function enterPlan(context: PermissionContext): PermissionContext {
 export function leavePlan(context: PermissionContext, target: WorkingMode | 'restore'): PermissionContext {
   if (context.mode !== 'plan') return context;
   return { mode: target === 'restore' ? context.prePlanMode : target };
+}
+
+/**
+ * The same context where the auto gate is closed (PM-7): neither the mode nor the one to go back to is `auto`, but
+ * `default` in its place.
+ */
+export function withoutAuto(context: PermissionContext): PermissionContext {
+  if (context.mode === 'auto') return { mode: 'default' };
+  if (context.mode === 'plan' && context.prePlanMode === 'auto')
+    return { mode: 'plan', prePlanMode: 'default' };
+  return context;
 }

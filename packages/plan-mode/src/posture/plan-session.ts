@@ -1,219 +1,295 @@
 import {
+  type AllowRule,
   type DecisionClaims,
-  Digest,
+  type EntryCause,
   exceeds,
+  type Log,
+  type OpenRequest,
+  type PermissionContext,
   type PermissionMode,
-  RequestId,
+  type Posture,
+  type StrippedRule,
+  silentLog,
+  systemClock,
   type WorkingMode,
 } from '@placet/protocol';
-import { z } from 'zod';
 import { type Gate, judgeWhilePlanning, type PlanPhase, type Refusal, type Verdict } from '../gate/gate.ts';
-import { contextOf, enterPlan, leavePlan, PermissionContext } from './permission-context.ts';
-
-/** Who asks for a change: a person (or a lead through an authenticated surface), or anything out of a model. */
-export type Actor = 'user' | 'model';
-
-/** The request that a session waits for: what its decision must be about. */
-export const OpenRequest = z.strictObject({
-  requestId: RequestId,
-  planDigest: Digest,
-  revision: z.number().int().positive(),
-});
-export type OpenRequest = z.infer<typeof OpenRequest>;
-
-/** A team session's posture, as it stands in its record and comes back after a restart (PM-9). */
-export const Posture = z.strictObject({
-  context: PermissionContext,
-  open: OpenRequest.optional(),
-});
-export type Posture = z.infer<typeof Posture>;
-
-/** Why a change was not made; `detail` is for people. */
-export interface Refused {
-  kind: 'refused';
-  code: 'approval_required' | 'forbidden' | 'decision_invalid' | 'mode_mismatch';
-  detail: string;
-}
-
-/** What happened to a session, in order (PM-78). */
-export type PlanSessionEvent =
-  | {
-      type: 'plan:mode';
-      seq: number;
-      mode: PermissionMode;
-      cause: 'entered' | 'exited' | 'approved' | 'mode_mismatch';
-    }
-  | { type: 'plan:blocked'; seq: number; refusal: Refusal };
-
-/** What a {@link PlanSession} is made of. */
-export interface PlanSessionOptions {
-  sessionId: string;
-  /** The session leaves plan mode by a verified decision and by nothing else (PM-17). */
-  planModeRequired: boolean;
-  /** The mode it starts in; `plan` where plan mode is required, whatever is said here. */
-  mode?: PermissionMode;
-  /** The mode that `restore` goes back to, where it starts planning. `default` unless set. */
-  prePlanMode?: WorkingMode;
-  isPlanFile: PlanPhase['isPlanFile'];
-  ownServers?: ReadonlySet<object>;
-  trustedReadOnlyTools?: ReadonlySet<string>;
-  onEvent?: (event: PlanSessionEvent) => void;
-}
+import type { Approval } from '../submission/approval.ts';
+import type { Rejection } from '../submission/rejection.ts';
+import type { SubmissionTool, SubmissionVerdict } from '../submission/submission.ts';
+import { allowRulesIn, type RuleChange, strippedRulesIn } from './auto-rules.ts';
+import type { Replay } from './event-log.ts';
+import { nextMode } from './mode-cycle.ts';
+import { contextOf, enterPlan, leavePlan } from './permission-context.ts';
+import { type DecisionContents, PlanDecisions } from './plan-decisions.ts';
+import { PlanKeeper } from './plan-keeper.ts';
+import type { Actor, Left, Opened, PlanSessionOptions, Rejected } from './plan-session-options.ts';
+import { PostureKeeper } from './posture-keeper.ts';
+import { type Refused, refuse } from './refused.ts';
+import { postureOf, type SessionState, stateFrom, stateOf } from './session-state.ts';
 
 /**
- * The one owner of a session's posture: which mode it is in, what that lets it do, which request it waits for. It
+ * The one owner of a session's posture: which mode it is in, what that lets it do, which plan it waits for. It
  * decides nothing by itself about signatures: what {@link decide} is given was verified, and is compared here once
  * more with the session's own request.
+ *
+ * Everything but what reads or writes the plan is done when its call returns. Those that do run one after the other; a
+ * mode that changes meanwhile wins, and what was under way is refused and undone (PM-73).
  */
 export class PlanSession {
   readonly sessionId: string;
-  readonly #required: boolean;
+  readonly #options: PlanSessionOptions;
   readonly #phase: PlanPhase;
-  readonly #onEvent: ((event: PlanSessionEvent) => void) | undefined;
-  #context: PermissionContext;
-  #open: OpenRequest | undefined;
-  #seq = 0;
+  readonly #log: Log;
+  readonly #posture: PostureKeeper;
+  readonly #decisions: PlanDecisions;
 
-  constructor(options: PlanSessionOptions) {
+  /** A session that begins now. `restored` is for {@link PlanSession.restore}. */
+  constructor(options: PlanSessionOptions, restored?: { record: unknown }) {
     this.sessionId = options.sessionId;
-    this.#required = options.planModeRequired;
-    this.#onEvent = options.onEvent;
+    this.#options = options;
+    this.#log = options.log ?? silentLog;
     this.#phase = {
       sessionId: options.sessionId,
       ownServers: options.ownServers ?? new Set(),
       trustedReadOnlyTools: options.trustedReadOnlyTools ?? new Set(),
-      isPlanFile: options.isPlanFile,
+      isPlanFile: options.isPlanFile ?? options.planFile?.isPlanFile ?? (() => false),
     };
-    const mode = options.planModeRequired ? 'plan' : (options.mode ?? 'default');
-    this.#context =
-      mode === 'plan' ? { mode, prePlanMode: options.prePlanMode ?? 'default' } : contextOf(mode);
+    const { planModeRequired, allowRules = [], prePlanMode = 'default' } = options;
+    const planning: PermissionContext = { mode: 'plan', prePlanMode };
+    const started =
+      planModeRequired || options.mode === 'plan' ? planning : contextOf(options.mode ?? 'default');
+    const { state, recorded } = restored
+      ? stateFrom(restored.record, { planModeRequired, planning, allowRules })
+      : { state: stateOf(started, allowRules), recorded: undefined };
+    this.#posture = new PostureKeeper({
+      state,
+      seq: recorded?.seq ?? 0,
+      autoGate: options.autoGate,
+      useAutoModeDuringPlan: options.useAutoModeDuringPlan ?? true,
+      clock: options.clock ?? systemClock,
+      log: this.#log,
+      onEvent: options.onEvent,
+    });
+    this.#decisions = new PlanDecisions({
+      sessionId: this.sessionId,
+      kind: options.kind ?? (planModeRequired ? 'teammate' : 'main'),
+      posture: this.#posture,
+      plan: new PlanKeeper(options.planStorage ?? options.planFile, this.#log),
+      offers: { clear: options.showClearContextOnPlanAccept === true, bypass: this.#bypassAvailable },
+    });
+    if (!recorded) this.#posture.began('started', this.mode);
+    else if (!isSameContext(recorded.context, this.#state.context))
+      this.#posture.began('restored', recorded.context.mode);
   }
 
   /**
-   * A session as its record says (PM-9). A record that says anything but planning of a session that requires plan
-   * mode is no approval: such a session comes back planning, and its decision is verified again.
+   * A session as its record says (PM-9). Where plan mode is required it comes back planning whatever is said: its decision
+   * is verified again. So does one whose record is missing or cannot be read (I6). `allowRules` are the host's as they are
+   * now; those that the record says were stripped are among them once.
    */
-  static restore(options: PlanSessionOptions, posture: Posture): PlanSession {
-    const { context, open } = posture;
-    const session = new PlanSession(options);
-    if (!options.planModeRequired || context.mode === 'plan') session.#context = context;
-    session.#open = open;
-    return session;
+  static restore(options: PlanSessionOptions, record: unknown): PlanSession {
+    return new PlanSession(options, { record });
   }
 
   get mode(): PermissionMode {
-    return this.#context.mode;
+    return this.#state.context.mode;
   }
 
   /** The mode to go back to; undefined outside plan mode. */
   get prePlanMode(): WorkingMode | undefined {
-    return this.#context.mode === 'plan' ? this.#context.prePlanMode : undefined;
+    const { context } = this.#state;
+    return context.mode === 'plan' ? context.prePlanMode : undefined;
+  }
+
+  /** The rules that hold now (PM-5). They never open what the gate refuses while planning (PM-29). */
+  get allowRules(): AllowRule[] {
+    return allowRulesIn(this.#state.book);
+  }
+
+  /** The rules that auto semantics took out, to be given back (PM-5). */
+  get strippedRules(): StrippedRule[] {
+    return strippedRulesIn(this.#state.book);
   }
 
   /** Whether a submitted plan waits for its decision. */
   get awaitingPlanApproval(): boolean {
-    return this.#context.mode === 'plan' && this.#open !== undefined;
+    return this.mode === 'plan' && this.#state.proposal !== undefined;
   }
 
   /** Judges each call of this session and of every agent under it (PM-21, PM-24); give this very function away. */
   readonly gate: Gate = (call): Verdict => {
-    if (this.#context.mode !== 'plan') return { kind: 'allowed' };
+    if (this.#posture.state.context.mode !== 'plan') return { kind: 'allowed' };
     const verdict = judgeWhilePlanning(this.#phase, call);
-    if (verdict.kind === 'refused')
-      this.#onEvent?.({ type: 'plan:blocked', seq: ++this.#seq, refusal: verdict.refusal });
+    if (verdict.kind === 'refused') this.#blocked(verdict.refusal);
     return verdict;
   };
 
-  /** Enters plan mode (PM-3); a plan that was approved before is not any more (WR-25). */
-  enter(): void {
-    if (this.#context.mode === 'plan') return;
-    this.#open = undefined;
-    this.#move(enterPlan(this.#context), 'entered');
-  }
-
-  /** The plan is in the store: what comes now must be the decision about exactly this (TM-4). */
-  submitted(open: OpenRequest): void {
-    this.#open = open;
+  /** Enters plan mode by an explicit act (PM-3, PM-10); a plan that was approved before is not any more (WR-25). */
+  enter(entry: EntryCause): void {
+    if (this.mode === 'plan') return;
+    this.#posture.move(
+      { context: enterPlan(this.#state.context), proposal: undefined, approval: undefined },
+      { cause: 'entered', entry },
+    );
   }
 
   /** Leaves plan mode without an approval (PM-13): only for a person, and never where plan mode is required (PM-17). */
-  exit(actor: Actor): { kind: 'left'; mode: PermissionMode } | Refused {
-    const refused = this.#mayLeaveUnapproved(actor);
+  exit(actor: Actor): Left | Refused {
+    const refused = this.#mayChange(actor, 'exit');
     if (refused) return refused;
-    this.#open = undefined;
-    this.#move(leavePlan(this.#context, 'restore'), 'exited');
-    return { kind: 'left', mode: this.mode };
-  }
-
-  /** A person approves a plan at the session itself, as `/plan approve` does; not where plan mode is required (PM-17). */
-  approve(actor: Actor, target: WorkingMode | 'restore'): { kind: 'left'; mode: PermissionMode } | Refused {
-    const refused = this.#mayLeaveUnapproved(actor);
-    if (refused) return refused;
-    this.#open = undefined;
-    this.#move(leavePlan(this.#context, target), 'approved');
-    return { kind: 'left', mode: this.mode };
+    if (this.mode !== 'plan') return refuse('not_planning', 'there is no plan mode to exit');
+    return this.#leave('restore', 'exited');
   }
 
   /**
-   * Applies a verified decision in one step (PM-30, PM-73): the gate opens at once, into the granted mode, for the
-   * session that owns the request. Anything that is not an approval of exactly the open request leaves it closed.
+   * Goes on to the next mode of a UI's switch (PM-8), into plan mode or out of it too: only for a person. A session that
+   * must plan has no such switch, planning or working, for its mode is what was granted (PM-17).
    */
-  decide(claims: DecisionClaims): { kind: 'opened'; mode: WorkingMode } | Refused {
-    const fault = this.#faultOf(claims);
-    if (fault) return { kind: 'refused', code: 'decision_invalid', detail: fault };
-    const mode = claims.permissionMode ?? 'default';
-    this.#move(leavePlan(this.#context, mode), 'approved');
-    return { kind: 'opened', mode };
+  cycle(actor: Actor): Left | { kind: 'entered'; mode: 'plan' } | Refused {
+    const { context } = this.#state;
+    const refused = this.#mayChange(actor, 'cycle');
+    if (refused) return refused;
+    const target = nextMode(context.mode, {
+      bypass: this.#bypassAvailable,
+      auto: this.#posture.autoGateOpen,
+    });
+    if (target !== 'plan') {
+      if (context.mode === 'plan') return this.#leave(target, 'plan_abandoned');
+      return { kind: 'left', ...this.#posture.move({ context: { mode: target } }, { cause: 'cycled' }) };
+    }
+    this.#posture.move(
+      { context: enterPlan(context), proposal: undefined, approval: undefined },
+      { cause: 'cycled' },
+    );
+    return { kind: 'entered', mode: 'plan' };
+  }
+
+  /** To be called when the auto gate opened or closed (PM-7). Every transition asks it again by itself. */
+  autoGateChanged(): void {
+    this.#posture.settle();
+  }
+
+  /** Follows a change that the host makes to its rules, whether they are stripped now or not (PM-5). */
+  changeRules(change: RuleChange): void {
+    this.#posture.changeRules(change);
+  }
+
+  /**
+   * Judges the plan as it is stored for submission (PM-70 to PM-72). Of a main thread or agent it waits from then on; a
+   * teammate sends it to the store first, and then says {@link submitted}.
+   */
+  submit(tool: SubmissionTool = 'plan_submit'): Promise<SubmissionVerdict> {
+    return this.#decisions.submit(tool);
+  }
+
+  /** The plan is in the store: what comes now must be the decision about exactly this (TM-4). */
+  submitted(open: OpenRequest): { kind: 'waiting' } | Refused {
+    if (this.mode !== 'plan') return refuse('not_planning', 'a plan waits only in plan mode');
+    this.#posture.propose(open);
+    return { kind: 'waiting' };
+  }
+
+  /** The waiting plan will not be decided any more: still planning (PM-77). */
+  closed(outcome: 'timeout' | 'withdrawn' | 'superseded'): void {
+    if (this.#state.proposal && this.mode === 'plan') this.#posture.endProposal({ outcome });
+  }
+
+  /**
+   * A person approves the plan at the session itself (PM-73), never where plan mode is required (PM-17). An edited plan
+   * replaces the stored one first (PM-79); then everything else is one step, or nothing is.
+   * @throws what the storage throws; the session then plans on, with the plan from before
+   */
+  async approve(actor: Actor, approval: Approval = {}): Promise<Opened | Refused> {
+    return this.#mayChange(actor, 'approve') ?? this.#decisions.approve(approval);
+  }
+
+  /** A person rejects the plan at the session itself (PM-76): mode, plan and `prePlanMode` stay. */
+  async reject(actor: Actor, rejection: Rejection): Promise<Rejected | Refused> {
+    return this.#mustBeUser(actor, 'reject') ?? this.#decisions.reject(rejection);
+  }
+
+  /**
+   * Applies a verified decision (PM-30, PM-73): the gate opens at once, into the granted mode, for the session that owns
+   * the request. Anything that is not one of exactly the open request leaves it closed. `given` is what the decision
+   * says and its claims do not: the plan as approved, which replaces another one first (PM-79), and the feedback.
+   * @throws what the storage throws; the session then plans on, with the plan from before
+   */
+  decide(claims: DecisionClaims, given: DecisionContents = {}): Promise<Opened | Rejected | Refused> {
+    return this.#decisions.decide(claims, given);
   }
 
   /**
    * Compares the mode that the runtime is really in with the granted one (TM-11). A stronger one closes the gate
-   * again; a weaker one is what then holds.
+   * again, and the approval is spent; a weaker one is what then holds.
    */
   confirm(effective: PermissionMode): { kind: 'confirmed'; mode: PermissionMode } | Refused {
-    const granted = this.#context.mode;
-    if (granted === 'plan')
-      return { kind: 'refused', code: 'approval_required', detail: 'the session is planning' };
+    const granted = this.mode;
+    if (granted === 'plan') return refuse('approval_required', 'the session is planning');
     if (effective !== granted && (exceeds(effective, granted) || !exceeds(granted, effective))) {
-      this.#move({ mode: 'plan', prePlanMode: 'default' }, 'mode_mismatch');
-      return { kind: 'refused', code: 'mode_mismatch', detail: `granted ${granted}, in effect ${effective}` };
+      this.#posture.move(
+        { context: contextOf('plan'), proposal: undefined, approval: undefined },
+        { cause: 'mode_mismatch' },
+      );
+      return refuse('mode_mismatch', `granted ${granted}, in effect ${effective}`);
     }
-    if (effective !== 'plan') this.#context = { mode: effective };
+    if (effective !== 'plan' && effective !== granted)
+      this.#posture.move({ context: { mode: effective } }, { cause: 'mode_confirmed' });
     return { kind: 'confirmed', mode: effective };
   }
 
-  /** What to keep in the session's record (PM-9). */
+  /** What happened after the event of this number (PM-78), as far as it is kept in memory. */
+  eventsAfter(seq: number): Replay {
+    return this.#posture.events.after(seq);
+  }
+
+  /** What to keep in the session's record (PM-9); to be stored before anybody is told of its last event. */
   snapshot(): Posture {
-    return { context: this.#context, ...(this.#open && { open: this.#open }) };
+    return postureOf(this.#state, this.#posture.events.seq);
   }
 
-  #mayLeaveUnapproved(actor: Actor): Refused | undefined {
-    if (this.#required)
-      return {
-        kind: 'refused',
-        code: 'approval_required',
-        detail: 'only a verified decision ends planning here',
-      };
-    if (actor !== 'user')
-      return { kind: 'refused', code: 'forbidden', detail: 'a model cannot leave plan mode' };
-    return undefined;
+  get #state(): SessionState {
+    return this.#posture.state;
   }
 
-  #faultOf(claims: DecisionClaims): string | undefined {
-    const open = this.#open;
-    if (this.#context.mode !== 'plan') return 'the session is not planning';
-    if (!open) return 'the session has no open request';
-    if (claims.outcome !== 'approved') return `the outcome is ${claims.outcome}`;
-    if (claims.sessionId !== this.sessionId) return 'it is for another session';
-    if (claims.requestId !== open.requestId) return 'it is for another request';
-    if (claims.planDigest !== open.planDigest) return 'it is for another plan';
-    if (claims.revision !== open.revision) return 'it is for another revision';
-    return undefined;
+  get #bypassAvailable(): boolean {
+    return this.#options.bypassAvailable ?? this.#options.mode === 'bypassPermissions';
   }
 
-  #move(context: PermissionContext, cause: 'entered' | 'exited' | 'approved' | 'mode_mismatch'): void {
-    const changed = context.mode !== this.#context.mode;
-    this.#context = context;
-    if (changed) this.#onEvent?.({ type: 'plan:mode', seq: ++this.#seq, mode: context.mode, cause });
+  #leave(target: WorkingMode | 'restore', cause: 'exited' | 'plan_abandoned'): Left {
+    const { context, proposal } = this.#state;
+    const moved = this.#posture.move(
+      { context: leavePlan(context, target), proposal: undefined },
+      { cause, ...(proposal && { decided: { outcome: 'withdrawn' } }) },
+    );
+    return { kind: 'left', ...moved, ...(proposal?.requestId && { withdrawn: proposal.requestId }) };
   }
+
+  /** Whether this actor may change the mode of this session without a verified decision. */
+  #mayChange(actor: Actor, what: string): Refused | undefined {
+    if (!this.#options.planModeRequired) return this.#mustBeUser(actor, what);
+    this.#log.warn(
+      { sessionId: this.sessionId, actor, what },
+      'refused: only a verified decision ends planning here',
+    );
+    return refuse('approval_required', 'only a verified decision ends planning here');
+  }
+
+  #mustBeUser(actor: Actor, what: string): Refused | undefined {
+    if (actor === 'user') return undefined;
+    this.#log.warn(
+      { sessionId: this.sessionId, actor, what },
+      'refused: a model cannot leave or decide planning',
+    );
+    return refuse('forbidden', `only a person can ${what} here, and no model in their name`);
+  }
+
+  #blocked(refusal: Refusal): void {
+    this.#posture.blocked(refusal);
+    this.#options.onBlocked?.(refusal);
+  }
+}
+
+function isSameContext(one: PermissionContext, other: PermissionContext): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,14 +1,32 @@
 import { maxApprovablePlanChars } from '@placet/protocol';
 import { describe, expect, it } from 'vitest';
 import { storedPlan } from '../plan/plan-storage.ts';
-import { faultOfApprovedPlan, faultOfRejection, isApprovable, judgeSubmission } from './submission.ts';
+import { faultOfApprovedPlan, isApprovable, judgeSubmission } from './submission.ts';
 
 const plan = storedPlan('# A plan\n');
-const image = { digest: plan.digest, mediaType: 'image/png' } as const;
 
 describe('submitting a plan', () => {
   it('[PM-70] outside plan mode keeps a draft', () => {
-    expect(judgeSubmission({ mode: 'acceptEdits', kind: 'teammate', plan })).toEqual({ kind: 'draft' });
+    expect(judgeSubmission({ mode: 'acceptEdits', kind: 'teammate', plan })).toEqual({ kind: 'draft', plan });
+  });
+
+  it('[PM-70] by ExitPlanMode outside plan mode fails, and says to enter first', () => {
+    const verdict = judgeSubmission({ mode: 'default', kind: 'main', plan, tool: 'ExitPlanMode' });
+
+    expect(verdict).toMatchObject({
+      code: 'validation_failed',
+      detail: expect.stringContaining('enter it first'),
+    });
+  });
+
+  it.each([
+    [{ planDigest: plan.digest, requestId: 'request-1' }, 'request-1'],
+    [{ planDigest: plan.digest }, plan.digest],
+  ])('[PM-70] by ExitPlanMode under an approval names it', (approval, name) => {
+    const verdict = judgeSubmission({ mode: 'default', kind: 'main', plan, tool: 'ExitPlanMode', approval });
+
+    expect(verdict).toMatchObject({ code: 'validation_failed', detail: expect.stringContaining(name) });
+    expect(verdict).toMatchObject({ detail: expect.stringContaining('go on under it') });
   });
 
   it.each([undefined, storedPlan(' \n\t')])(
@@ -17,7 +35,10 @@ describe('submitting a plan', () => {
       expect(judgeSubmission({ mode: 'plan', kind: 'teammate', plan: empty })).toMatchObject({
         code: 'plan_required',
       });
-      expect(judgeSubmission({ mode: 'plan', kind: 'main', plan: empty })).toEqual({ kind: 'empty' });
+      expect(judgeSubmission({ mode: 'plan', kind: 'agent', plan: empty })).toMatchObject({
+        code: 'plan_required',
+      });
+      expect(judgeSubmission({ mode: 'plan', kind: 'main', plan: empty })).toMatchObject({ kind: 'empty' });
     },
   );
 
@@ -50,27 +71,12 @@ describe('an edited approval', () => {
     expect(faultOfApprovedPlan(storedPlan(text))).toMatchObject({ code });
   });
 
+  it('[PM-71, PM-79] may be empty of a main thread only', () => {
+    expect(faultOfApprovedPlan(storedPlan(' '), 'main')).toBeUndefined();
+    expect(faultOfApprovedPlan(storedPlan(' '), 'agent')).toMatchObject({ code: 'plan_required' });
+  });
+
   it('[PM-79] passes where the plan is good', () => {
     expect(faultOfApprovedPlan(plan)).toBeUndefined();
-  });
-});
-
-describe('a rejection', () => {
-  it.each([{}, { feedback: '' }, { feedback: ' \n' }, { images: [] }])('[PM-76] with %j is none', (given) => {
-    expect(faultOfRejection({ outcome: 'rejected', ...given })).toMatchObject({ code: 'feedback_required' });
-  });
-
-  it('[PM-76] needs text or an image, at most ten', () => {
-    expect(faultOfRejection({ outcome: 'rejected', feedback: 'skip docs' })).toBeUndefined();
-    expect(faultOfRejection({ outcome: 'rejected', images: [image] })).toBeUndefined();
-    expect(
-      faultOfRejection({ outcome: 'rejected', images: Array.from({ length: 11 }, () => image) }),
-    ).toMatchObject({
-      code: 'payload_too_large',
-    });
-  });
-
-  it('[PM-76] is what the rule is about, not an approval', () => {
-    expect(faultOfRejection({ outcome: 'approved' })).toBeUndefined();
   });
 });

@@ -1,51 +1,56 @@
 import {
-  type DecisionOutcome,
-  type ErrorCode,
-  type ImageRef,
   maxApprovablePlanChars,
   maxPlanBytes,
   type PermissionMode,
+  type StandingApproval,
   unsafeText,
 } from '@placet/protocol';
-import type { StoredPlan } from '../plan/plan-storage.ts';
+import { type StoredPlan, storedPlan } from '../plan/plan-storage.ts';
+import { type Refused, refuse } from '../posture/refused.ts';
 
-/** A rejection carries at most this many images (PM-76). */
-export const maxFeedbackImages = 10;
+/** What a session is: a conversation's main thread, an agent under one, or a team's worker whose lead decides. */
+export type SessionKind = 'main' | 'agent' | 'teammate';
 
-/** Why something cannot be submitted or applied, as a code of the catalogue and a sentence. */
-export interface SubmissionFault {
-  kind: 'refused';
-  code: ErrorCode;
-  detail: string;
-}
+/** The tools that submit a plan: Placet's own, and the one that existing clients have. */
+export type SubmissionTool = 'plan_submit' | 'ExitPlanMode';
 
 /** What becomes of a plan that a session wants to submit. */
 export type SubmissionVerdict =
-  /** It goes to the lead. */
+  /** It goes to whoever decides. */
   | { kind: 'submit'; plan: StoredPlan; approvable: boolean }
   /** Outside plan mode it is kept as a draft: no request, no change of mode (PM-70). */
-  | { kind: 'draft' }
+  | { kind: 'draft'; plan: StoredPlan | undefined }
   /** A main thread may leave on an empty plan; the result quotes none (PM-71). */
-  | { kind: 'empty' }
-  | SubmissionFault;
+  | { kind: 'empty'; plan: StoredPlan }
+  | Refused;
 
 /** Judges a submission by the rules of PM-70 to PM-72; asks nobody and stores nothing. */
 export function judgeSubmission(from: {
   mode: PermissionMode;
-  kind: 'main' | 'teammate';
+  kind: SessionKind;
   plan: StoredPlan | undefined;
+  /** `plan_submit` unless set. */
+  tool?: SubmissionTool;
+  /** What the session works under, to be named where it submits outside plan mode. */
+  approval?: StandingApproval | undefined;
 }): SubmissionVerdict {
-  const { mode, kind, plan } = from;
-  if (mode !== 'plan') return { kind: 'draft' };
+  const { mode, kind, plan, tool = 'plan_submit', approval } = from;
+  if (mode !== 'plan') return tool === 'ExitPlanMode' ? exitOutsidePlan(approval) : { kind: 'draft', plan };
   if (!plan || isEmptyPlan(plan)) {
-    if (kind === 'main') return { kind: 'empty' };
-    return {
-      kind: 'refused',
-      code: 'plan_required',
-      detail: 'there is no plan; write it to the plan file first',
-    };
+    if (kind === 'main') return { kind: 'empty', plan: plan ?? storedPlan('') };
+    return refuse('plan_required', 'there is no plan; write it to the plan file first');
   }
   return { kind: 'submit', plan, approvable: isApprovable(plan.text) };
+}
+
+function exitOutsidePlan(approval: StandingApproval | undefined): Refused {
+  const standing = approval && (approval.requestId ?? `of the plan ${approval.planDigest}`);
+  return refuse(
+    'validation_failed',
+    standing === undefined
+      ? 'the session is not in plan mode; enter it first, then submit the plan'
+      : `the session is not in plan mode: the approval ${standing} stands; go on under it`,
+  );
 }
 
 /** Whether there is nothing to approve: nothing but white space. */
@@ -59,44 +64,15 @@ export function isApprovable(text: string): boolean {
 }
 
 /**
- * Holds the plan of an edited approval to what a submitted one is held to (PM-79): not empty, not too large to show
- * or to store, no text that could not be sent.
+ * Holds the plan of an approval to what a submitted one is held to (PM-79): not empty but for a main thread, not too
+ * large to show or to store, no text that could not be sent.
  */
-export function faultOfApprovedPlan(plan: StoredPlan): SubmissionFault | undefined {
-  if (isEmptyPlan(plan))
-    return { kind: 'refused', code: 'plan_required', detail: 'the approved plan is empty' };
+export function faultOfApprovedPlan(plan: StoredPlan, kind: SessionKind = 'teammate'): Refused | undefined {
+  if (isEmptyPlan(plan) && kind !== 'main') return refuse('plan_required', 'the approved plan is empty');
   if (!isApprovable(plan.text))
-    return {
-      kind: 'refused',
-      code: 'plan_too_large_to_approve',
-      detail: 'the approved plan is too large to be shown in full',
-    };
+    return refuse('plan_too_large_to_approve', 'the approved plan is too large to be shown in full');
   if (plan.bytes.length > maxPlanBytes)
-    return { kind: 'refused', code: 'payload_too_large', detail: 'the approved plan has over 1 MiB' };
+    return refuse('payload_too_large', 'the approved plan has over 1 MiB');
   const unsafe = unsafeText(plan.text);
-  return unsafe
-    ? { kind: 'refused', code: 'validation_failed', detail: `the approved plan ${unsafe}` }
-    : undefined;
-}
-
-/** A rejection without text or image says nothing to revise by, and is refused (PM-76). */
-export function faultOfRejection(from: {
-  outcome: DecisionOutcome;
-  feedback?: string | undefined;
-  images?: readonly ImageRef[] | undefined;
-}): SubmissionFault | undefined {
-  const images = from.images?.length ?? 0;
-  if (images > maxFeedbackImages)
-    return {
-      kind: 'refused',
-      code: 'payload_too_large',
-      detail: `${images} images; ${maxFeedbackImages} are allowed`,
-    };
-  if (from.outcome === 'rejected' && !from.feedback?.trim() && images === 0)
-    return {
-      kind: 'refused',
-      code: 'feedback_required',
-      detail: 'a rejection needs feedback text or an image',
-    };
-  return undefined;
+  return unsafe ? refuse('validation_failed', `the approved plan ${unsafe}`) : undefined;
 }
