@@ -115,9 +115,13 @@ function plain(handle: RedisHandle): RedisHandle {
     redis: handle.redis,
     writer: handle.writer,
     confirm: () => handle.confirm(),
+    hints: handle.hints,
     options: handle.options,
+    workerConnection: () => handle.workerConnection(),
     ready: (signal) => handle.ready(signal),
     state: () => handle.state(),
+    masters: () => handle.masters(),
+    onLost: (listener) => handle.onLost(listener),
     duplicate: (purpose) => handle.duplicate(purpose),
     close: () => handle.close(),
   };

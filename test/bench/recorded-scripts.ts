@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@placet/mailbox';
 
 /** One call of a script, with the bytes that went over the wire. */
 export interface ScriptCall {
@@ -9,12 +9,12 @@ export interface ScriptCall {
 
 /** A Redis whose script calls are written down, in the order in which they were sent. */
 export interface RecordingRedis {
-  redis: Redis;
+  redis: RedisClient;
   calls: ScriptCall[];
 }
 
 /** Wraps a connection; everything works as before. */
-export function recordScripts(redis: Redis): RecordingRedis {
+export function recordScripts(redis: RedisClient): RecordingRedis {
   const calls: ScriptCall[] = [];
   const evalsha = (
     sha: string,
@@ -35,7 +35,7 @@ export function recordScripts(redis: Redis): RecordingRedis {
 }
 
 /** Sends a script call again, with the same bytes. */
-export async function replay(redis: Redis, { sha, keyCount, rest }: ScriptCall): Promise<string> {
+export async function replay(redis: RedisClient, { sha, keyCount, rest }: ScriptCall): Promise<string> {
   const reply: unknown = await redis.evalsha(sha, keyCount, ...rest);
   return Array.isArray(reply) ? String(reply[0]) : '';
 }

@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   const isCheap = Object.keys(settings.agents).length === 0;
   const teammate = createTeammate({
     port: mailbox.port(team, name, { owner, ownerProof }),
-    queue: { connection: handle.options, prefix: queuePrefix(team, name), name: queueName },
+    queue: { connection: handle.workerConnection(), prefix: queuePrefix(team, name), name: queueName },
     keys,
     agents: isCheap ? { cheap: profileOf(['true']) } : mapValues(settings.agents, profileOf),
     baseFolder: settings.dataDir,

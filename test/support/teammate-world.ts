@@ -122,7 +122,11 @@ export class TeammateWorld {
     const { handle, mailbox } = this.lead;
     const teammate = createTeammate({
       port: mailbox.port(this.team, this.name, { owner: 'local:bob', ownerProof: this.#ownerProof }),
-      queue: { connection: handle.options, prefix: queuePrefix(this.team, this.name), name: queueName },
+      queue: {
+        connection: handle.workerConnection(),
+        prefix: queuePrefix(this.team, this.name),
+        name: queueName,
+      },
       keys: this.key.keys,
       agents: this.agents,
       baseFolder: this.folder,

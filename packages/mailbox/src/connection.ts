@@ -1,8 +1,13 @@
 import { PlacetError } from '@placet/protocol';
-import { Redis, type RedisOptions } from 'ioredis';
+import { type Cluster, Redis, type RedisOptions } from 'ioredis';
+import { ClusterConnection } from './cluster-connection.ts';
 import { type Durability, infoField, judgeStrict, readDurability } from './durability.ts';
 import { DurableWriter } from './durable-writer.ts';
+import type { Hints } from './hints.ts';
 import { type Log, silentLog } from './log.ts';
+import { Readiness } from './readiness.ts';
+import type { RedisClient } from './redis-client.ts';
+import { failFast, refusalOf, retryDelayMs } from './redis-manners.ts';
 import { judgeRedis } from './redis-suitability.ts';
 import { maskRedisUrl, parseRedisUrl } from './redis-url.ts';
 import type { ScriptRunner } from './scripts.ts';
@@ -12,7 +17,7 @@ export const maxBlockMs = 5000;
 
 /** How to reach Redis. */
 export interface ConnectOptions {
-  /** `redis://`, `rediss://` or `unix://`; see {@link parseRedisUrl}. */
+  /** One server, a Cluster, or the master that Sentinels name; see {@link parseRedisUrl}. */
   url: string;
   /** Used where the URL has none. */
   password?: string | undefined;
@@ -25,10 +30,17 @@ export interface ConnectOptions {
   log?: Log | undefined;
 }
 
+/** A server that takes writes. */
+export interface RedisMaster {
+  /** Host and port, where there are several. */
+  name: string | undefined;
+  redis: RedisClient;
+}
+
 /** One process' connection to Redis; it comes back by itself for as long as it is not closed (OP-6). */
 export interface RedisHandle {
   /** For ordinary commands: they fail at once while Redis is away, and after `timeoutMs` in any case. */
-  readonly redis: Redis;
+  readonly redis: RedisClient;
   /** Runs the scripts that write: `redis`, or where replicas must acknowledge a connection that waits for them (TM-46). */
   readonly writer: ScriptRunner;
   /**
@@ -36,8 +48,15 @@ export interface RedisHandle {
    * @throws PlacetError `not_durable`; whatever Redis throws
    */
   confirm(): Promise<void>;
-  /** How this connection was made, for libraries that make their own (BullMQ's workers). Holds the password. */
+  /** Only in a Cluster, where readers do not block (ST-8): says that something was written. */
+  readonly hints: Hints | undefined;
+  /** How this connection was made; in a Cluster, each of its nodes'. Holds the password. */
   readonly options: RedisOptions;
+  /**
+   * What BullMQ's workers are given: the options to make their own connections with or, in a Cluster, a connection of
+   * their own, which waits for Redis however long it is away; closed by the handle at the latest.
+   */
+  workerConnection(): RedisOptions | Cluster;
   /**
    * Waits until Redis answers and is suitable.
    * @throws PlacetError `redis_unsuitable` when it is there but cannot be used, or refuses the password
@@ -45,9 +64,17 @@ export interface RedisHandle {
    */
   ready(signal?: AbortSignal): Promise<void>;
   state(): 'ready' | 'down';
+  /** The server or, in a Cluster, every master known now, for asking each what it is. */
+  masters(): RedisMaster[];
+  /**
+   * Calls back whenever a server was lost, or another took its place: what it acknowledged last may be gone. Answers how
+   * to stop that.
+   */
+  onLost(listener: () => void): () => void;
   /**
    * Opens a connection whose commands may block for up to {@link maxBlockMs}; closed by the handle at the latest. A
    * command in flight when the connection is lost is rejected, never sent again.
+   * @throws PlacetError `internal` in a Cluster
    */
   duplicate(purpose: 'blocking'): Redis;
   /** Closes every connection it made. */
@@ -57,10 +84,32 @@ export interface RedisHandle {
 /**
  * Connects to Redis; returns at once and goes on trying for ever, at most a second apart. Commands are never sent
  * twice by themselves: whoever calls repeats what is idempotent (TM-45).
- * @throws PlacetError `config_invalid` for a malformed URL
+ * @throws PlacetError `config_invalid` for a malformed URL, or a Cluster whose replicas are to acknowledge
  */
 export function connectRedis(options: ConnectOptions): RedisHandle {
-  return new Connection(options);
+  const { url, password, name, timeoutMs = 2000, durability = standard, log = silentLog } = options;
+  const place = parseRedisUrl(url);
+  const shared: RedisOptions = {
+    ...place.options,
+    ...(place.options.password === undefined && password !== undefined && { password }),
+    connectionName: name,
+    // The answers of RESP3 have other shapes for streams, even in ioredis' legacy mapping.
+    protocol: 2,
+    connectTimeout: Math.max(timeoutMs, 1000),
+    ...('sentinels' in place.options && { sentinelCommandTimeout: timeoutMs }),
+  };
+  const how = { where: maskRedisUrl(url), timeoutMs, durability, log };
+  if (place.kind === 'cluster') return new ClusterConnection(place.nodes, shared, how);
+  return new Connection(shared, how);
+}
+
+/** What every kind of connection is made with. */
+export interface Connecting {
+  /** The URL as it may be printed. */
+  where: string;
+  timeoutMs: number;
+  durability: Durability;
+  log: Log;
 }
 
 const standard: Durability = { profile: 'standard', replicas: 0 };
@@ -72,10 +121,9 @@ interface Writing {
   writer: DurableWriter;
 }
 
-type Verdict = { kind: 'unknown' } | { kind: 'suitable' } | { kind: 'unsuitable'; error: PlacetError };
-
 class Connection implements RedisHandle {
   readonly redis: Redis;
+  readonly hints = undefined;
   readonly options: RedisOptions;
   readonly writer: ScriptRunner;
   readonly #writing: Writing | undefined;
@@ -83,30 +131,16 @@ class Connection implements RedisHandle {
   readonly #log: Log;
   readonly #where: string;
   readonly #duplicates = new Set<Redis>();
-  readonly #waiting = new Set<() => void>();
-  #verdict: Verdict = { kind: 'unknown' };
+  readonly #readiness: Readiness;
   #saidDown = false;
   /** The server that was last reached is a replica. */
   #isReplica = false;
-  #closed = false;
 
-  constructor(options: ConnectOptions) {
-    const { url, password, name, timeoutMs = 2000, durability = standard, log = silentLog } = options;
-    const parsed = parseRedisUrl(url);
+  constructor(options: RedisOptions, { where, timeoutMs, durability, log }: Connecting) {
     this.#durability = durability;
     this.#log = log;
-    this.#where = maskRedisUrl(url);
-    this.options = {
-      ...parsed,
-      ...(parsed.password === undefined && password !== undefined && { password }),
-      connectionName: name,
-      // The answers of RESP3 have other shapes for streams, even in ioredis' legacy mapping.
-      protocol: 2,
-      connectTimeout: Math.max(timeoutMs, 1000),
-      retryStrategy: (attempt: number) =>
-        Math.min(25 * 2 ** Math.min(attempt, 10), 1000) * (0.5 + Math.random() / 2),
-    };
-    const { retryStrategy } = this.options;
+    this.#where = where;
+    this.options = { ...options, retryStrategy: retryDelayMs };
     const ordinary: RedisOptions = {
       ...this.options,
       ...failFast,
@@ -114,33 +148,42 @@ class Connection implements RedisHandle {
       // A connection that is only half there would time out every command for ever.
       socketTimeout: 3 * timeoutMs,
       reconnectOnError: ({ message }) => message.startsWith('READONLY'),
-      retryStrategy: (attempt) => (this.#isReplica ? replicaPauseMs : retryStrategy?.(attempt)),
+      retryStrategy: (attempt) => (this.#isReplica ? replicaPauseMs : retryDelayMs(attempt)),
     };
     this.redis = new Redis(ordinary);
     this.#writing = this.#openWriter(ordinary, timeoutMs);
     this.writer = this.#writing?.writer ?? this.redis;
+    this.#readiness = new Readiness(() =>
+      [this.redis, this.#writing?.connection].every((one) => !one || one.status === 'ready'),
+    );
     this.redis.on('error', (error: Error) => this.#onError(error));
     this.redis.on('ready', () => void this.#judge()); // never rejects
     this.redis.on('close', () => this.#onClose());
   }
 
   state(): 'ready' | 'down' {
-    const connected = [this.redis, this.#writing?.connection].every((one) => !one || one.status === 'ready');
-    return connected && this.#verdict.kind === 'suitable' ? 'ready' : 'down';
+    return this.#readiness.state;
   }
 
   async confirm(): Promise<void> {
     await this.#writing?.writer.confirm();
   }
 
-  async ready(signal?: AbortSignal): Promise<void> {
-    for (;;) {
-      signal?.throwIfAborted();
-      if (this.#closed) throw new PlacetError('store_unavailable', 'the connection to Redis is closed');
-      if (this.#verdict.kind === 'unsuitable') throw this.#verdict.error;
-      if (this.state() === 'ready') return;
-      await this.#change(signal);
-    }
+  ready(signal?: AbortSignal): Promise<void> {
+    return this.#readiness.wait(signal);
+  }
+
+  workerConnection(): RedisOptions {
+    return this.options;
+  }
+
+  masters(): RedisMaster[] {
+    return [{ name: undefined, redis: this.redis }];
+  }
+
+  onLost(listener: () => void): () => void {
+    this.redis.on('close', listener);
+    return () => this.redis.off('close', listener);
   }
 
   duplicate(_purpose: 'blocking'): Redis {
@@ -152,10 +195,9 @@ class Connection implements RedisHandle {
   }
 
   close(): Promise<void> {
-    this.#closed = true;
     for (const connection of [this.redis, this.#writing?.connection, ...this.#duplicates])
       connection?.disconnect();
-    this.#wake();
+    this.#readiness.close();
     return Promise.resolve();
   }
 
@@ -165,13 +207,12 @@ class Connection implements RedisHandle {
       const info = await this.redis.info();
       if (this.#shun(infoField(info, 'role') === 'slave')) return;
       const error = await this.#judgeServer(info);
-      this.#verdict = error ? { kind: 'unsuitable', error } : { kind: 'suitable' };
       if (error) this.#log.error({ redis: this.#where, code: error.code }, error.message);
       else if (this.#saidDown) this.#log.info({ redis: this.#where }, 'Redis is back');
       this.#saidDown = false;
-      this.#wake();
+      this.#readiness.judged(error ? { kind: 'unsuitable', error } : { kind: 'suitable' });
     } catch (error) {
-      if (this.#closed) return;
+      if (this.#readiness.isClosed) return;
       this.#log.warn({ redis: this.#where, err: error }, 'Redis does not say what it is; connecting anew');
       this.redis.disconnect(true);
     }
@@ -179,7 +220,7 @@ class Connection implements RedisHandle {
 
   async #judgeServer(info: string): Promise<PlacetError | undefined> {
     const { profile, replicas } = this.#durability;
-    const fault = judgeRedis(info);
+    const fault = infoField(info, 'cluster_enabled') === '1' ? nodeOfCluster() : judgeRedis(info);
     if (fault || profile === 'standard') return fault;
     const given = await readDurability(this.redis, info);
     if (given.replicas < replicas)
@@ -205,56 +246,31 @@ class Connection implements RedisHandle {
     if (profile === 'standard' || replicas === 0) return undefined;
     const connection = new Redis(options);
     connection.on('error', () => undefined); // the main connection says that Redis is away
-    connection.on('ready', () => this.#wake());
+    connection.on('ready', () => this.#readiness.wake());
     // A call waits for the batch before its own, too, and must be answered within its time (WR-30).
     const writer = new DurableWriter({ redis: connection, replicas, waitMs: Math.floor(timeoutMs * 0.4) });
     return { connection, writer };
   }
 
   #onError(error: Error): void {
-    if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(error.message)) {
-      const refused = new PlacetError(
-        'redis_unsuitable',
-        `Redis refuses us: ${error.message}. Check the password`,
-      );
-      this.#verdict = { kind: 'unsuitable', error: refused };
-      this.#wake();
-    }
-    if (this.#saidDown || this.#closed) return;
+    const refused = refusalOf(error);
+    if (refused) this.#readiness.judged({ kind: 'unsuitable', error: refused });
+    if (this.#saidDown || this.#readiness.isClosed) return;
     this.#saidDown = true;
     this.#log.warn({ redis: this.#where, err: error }, 'Redis does not answer; waiting for it');
   }
 
   #onClose(): void {
-    if (this.#verdict.kind === 'suitable') this.#verdict = { kind: 'unknown' };
-    if (this.#saidDown || this.#closed) return;
+    this.#readiness.lost();
+    if (this.#saidDown || this.#readiness.isClosed) return;
     this.#saidDown = true;
     this.#log.warn({ redis: this.#where }, 'the connection to Redis is lost; waiting for it');
   }
-
-  #change(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal?.addEventListener('abort', done);
-    });
-  }
-
-  #wake(): void {
-    for (const done of this.#waiting) done();
-  }
 }
 
-/**
- * Nothing waits for a Redis that is away, and nothing is sent twice. With autoResend off alone, ioredis forgets the
- * commands in flight when a connection closes and never settles them; no retries makes it reject them at once.
- */
-const failFast = {
-  enableOfflineQueue: false,
-  autoResendUnfulfilledCommands: false,
-  maxRetriesPerRequest: 0,
-} as const satisfies RedisOptions;
+function nodeOfCluster(): PlacetError {
+  return new PlacetError(
+    'redis_unsuitable',
+    'this Redis is a node of a Cluster, whose other nodes would not be used: name it by redis+cluster://host:port,… instead',
+  );
+}

@@ -1,5 +1,5 @@
 import { PlacetError } from '@placet/protocol';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './redis-client.ts';
 
 /** What must be true before a write counts as done (TM-46). */
 export interface Durability {
@@ -20,7 +20,10 @@ export interface GivenDurability {
 }
 
 /** Asks a server what it gives; `info` is its answer to INFO. */
-export async function readDurability(redis: Redis, info: string): Promise<GivenDurability> {
+export async function readDurability(
+  redis: Pick<RedisClient, 'config'>,
+  info: string,
+): Promise<GivenDurability> {
   return {
     appendOnly: infoField(info, 'aof_enabled') === '1',
     fsync: await fsyncOf(redis),
@@ -59,7 +62,7 @@ function unsuitable(what: string, mend: string): PlacetError {
   );
 }
 
-async function fsyncOf(redis: Redis): Promise<string | undefined> {
+async function fsyncOf(redis: Pick<RedisClient, 'config'>): Promise<string | undefined> {
   try {
     const answer: unknown = await redis.config('GET', 'appendfsync');
     return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;

@@ -1,4 +1,4 @@
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RequestId, RequestRecord, TeamEvent, TeamName } from '@placet/protocol';
 import { fromTimestamp, isPlacetError, isTerminal, PlacetError } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
@@ -39,7 +39,7 @@ const pageSize = 200;
 /** How soon to try again while the store is away, should nobody tell that it is back. */
 const retryMs = 1000;
 
-/** One blocking reader of a process, which feeds everyone there who follows events or waits for requests (ST-6). */
+/** One reader of a process, which feeds everyone there who follows events or waits for requests (ST-6). */
 export class EventHub {
   readonly #options: EventHubOptions;
   readonly #maxWaiters: number;
@@ -57,12 +57,14 @@ export class EventHub {
       log: options.log ?? silentLog,
       what: 'events',
       count: pageSize,
-      streams: () => this.#positions(),
+      keys: () => this.#followed(),
+      keyOfTeam: (team) => keyOf(team, 'events'),
+      after: (key) => this.#feeds.get(key)?.feed.position,
       onEntries: (key, entries) => {
         const known = this.#feeds.get(key);
         known?.feed.push(entries.map((entry) => eventOfEntry(known.team, entry)));
       },
-      onStart: () => this.#align(),
+      onResume: (key) => this.#align(key),
     });
   }
 
@@ -198,7 +200,7 @@ export class EventHub {
     if (!known) {
       this.#feeds.set(key, { team, feed });
       this.#reader.start();
-      void this.#alignNew(team, feed); // never rejects
+      this.#reader.poke();
     }
     return feed;
   }
@@ -208,32 +210,16 @@ export class EventHub {
     feed.users -= 1;
   }
 
-  /** What to read after, by key; teams that nobody follows any more are dropped here. */
-  #positions(): Map<string, string> {
-    const positions = new Map<string, string>();
-    for (const [key, { feed }] of this.#feeds) {
-      if (feed.users === 0) this.#feeds.delete(key);
-      else if (feed.position !== undefined) positions.set(key, feed.position);
-    }
-    return positions;
+  /** The keys of teams that somebody follows; the others are dropped here. */
+  #followed(): string[] {
+    for (const [key, { feed }] of this.#feeds) if (feed.users === 0) this.#feeds.delete(key);
+    return [...this.#feeds.keys()];
   }
 
   /** A feed starts where the log ends now; those who wait look once more, for they may have read before that. */
-  async #align(): Promise<void> {
-    for (const { team, feed } of this.#feeds.values()) feed.restart(await this.#options.events.last(team));
-  }
-
-  /** Never rejects: a feed without a position hears of nothing, so this goes on until it has one. */
-  async #alignNew(team: TeamName, feed: TeamFeed): Promise<void> {
-    while (feed.users > 0 && feed.position === undefined && !this.#closing.signal.aborted) {
-      try {
-        feed.restart(await this.#options.events.last(team));
-        this.#reader.poke();
-      } catch {
-        // Redis is away, which its handle logs
-        await delay(retryMs, undefined, { signal: this.#closing.signal }).catch(() => undefined); // closing
-      }
-    }
+  async #align(key: string): Promise<void> {
+    const known = this.#feeds.get(key);
+    known?.feed.restart(await this.#options.events.last(known.team));
   }
 }
 

@@ -1,5 +1,11 @@
 export { type AuditEntry, AuditLog, leafBytes } from './audit-log.ts';
-export { type ConnectOptions, connectRedis, maxBlockMs, type RedisHandle } from './connection.ts';
+export {
+  type ConnectOptions,
+  connectRedis,
+  maxBlockMs,
+  type RedisHandle,
+  type RedisMaster,
+} from './connection.ts';
 export type { DecideInput } from './decide-input.ts';
 export { type DecideDeps, type DecideResult, decideRequest } from './decide-request.ts';
 export type {
@@ -49,10 +55,11 @@ export {
 } from './managed-redis.ts';
 export { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
 export { Presence, type TeammatePresence } from './presence.ts';
+export type { RedisClient } from './redis-client.ts';
 export { type EngineSearch, findRedisEngine } from './redis-engine.ts';
 export { RedisMailboxPort } from './redis-mailbox-port.ts';
 export { judgeRedis } from './redis-suitability.ts';
-export { maskRedisUrl, parseRedisUrl } from './redis-url.ts';
+export { maskRedisUrl, parseRedisUrl, type RedisNode, type RedisPlace } from './redis-url.ts';
 export type { ListQuery } from './request-listing.ts';
 export type { RequestName } from './request-reader.ts';
 export { RequestStore } from './request-store.ts';

@@ -44,6 +44,8 @@ export class OutboxRelay {
   readonly #claimAfterMs: number;
   readonly #consumer = randomUUID();
   readonly #outboxes = new Map<string, TeamName>();
+  /** Outboxes whose group is known to be there. */
+  readonly #claimable = new Set<string>();
   readonly #reader: StreamReader;
   readonly #closing = new AbortController();
   #sweeping: Promise<void> | undefined;
@@ -61,20 +63,19 @@ export class OutboxRelay {
       what: 'outboxes',
       group: { name: group, consumer: this.#consumer },
       count: batchSize,
-      streams: () => new Map([...this.#outboxes.keys()].map((key) => [key, '>'])),
+      keys: () => [...this.#outboxes.keys()],
+      keyOfTeam: (team) => keyOf(team, 'outbox'),
+      after: () => '>',
       onEntries: (key, entries) => this.#relay(key, entries),
-      onStart: () => this.#startOver(),
+      onStart: async () => this.#adopt(await this.#teams.list()),
+      onResume: (key) => this.#resume(key),
     });
   }
 
   /** Starts relaying; Redis need not be there yet. */
   start(): void {
     if (this.#sweeping || this.#closing.signal.aborted) return;
-    this.#forgetTeams = this.#teams.onRegistered((team) => {
-      this.#adopt([team]).catch((error: unknown) => {
-        this.#log.debug({ err: error, team }, 'the team is adopted by the next sweep');
-      });
-    });
+    this.#forgetTeams = this.#teams.onRegistered((team) => this.#adopt([team]));
     this.#reader.start();
     this.#sweeping = this.#sweep();
   }
@@ -87,14 +88,13 @@ export class OutboxRelay {
     await this.#resign();
   }
 
-  /** Groups may be gone with the server that had them; and a batch may have been lost half way. */
-  async #startOver(): Promise<void> {
-    this.#outboxes.clear();
-    await this.#adopt(await this.#teams.list());
-    for (const key of this.#outboxes.keys()) {
-      await this.#relayOwn(key);
-      await this.#prune(key);
-    }
+  /** The group may be gone with the server that had it; and a batch may have been lost half way. */
+  async #resume(key: string): Promise<void> {
+    this.#claimable.delete(key);
+    await this.#createGroup(key);
+    await this.#relayOwn(key);
+    await this.#prune(key);
+    this.#claimable.add(key);
   }
 
   /** Takes out the names of relays that died long ago and have nothing in hand any more. */
@@ -110,11 +110,10 @@ export class OutboxRelay {
     }
   }
 
-  async #adopt(teams: readonly TeamName[]): Promise<void> {
+  #adopt(teams: readonly TeamName[]): void {
     for (const team of teams) {
       const key = keyOf(team, 'outbox');
       if (this.#outboxes.has(key)) continue;
-      await this.#createGroup(key);
       this.#outboxes.set(key, team);
       this.#reader.poke();
     }
@@ -193,8 +192,7 @@ export class OutboxRelay {
     while (!this.#closing.signal.aborted) {
       try {
         await this.#handle.ready(this.#closing.signal);
-        await this.#adopt(await this.#teams.list());
-        for (const key of this.#outboxes.keys()) await this.#claim(key);
+        await this.#lookAround();
       } catch (error) {
         if (!this.#closing.signal.aborted)
           this.#log.warn({ err: error }, 'looking for teams failed; trying again');
@@ -205,6 +203,15 @@ export class OutboxRelay {
         () => undefined, // closing
       );
     }
+  }
+
+  /** In a Cluster some outboxes may answer while others do not. What went wrong first is thrown at the end. */
+  async #lookAround(): Promise<void> {
+    const faults: unknown[] = [];
+    const attempt = (step: () => Promise<void>) => step().catch((fault: unknown) => faults.push(fault));
+    await attempt(async () => this.#adopt(await this.#teams.list()));
+    for (const key of this.#claimable) await attempt(() => this.#claim(key));
+    if (faults.length > 0) throw faults[0];
   }
 
   async #claim(key: string): Promise<void> {

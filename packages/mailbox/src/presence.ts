@@ -1,7 +1,7 @@
 import { type TeammateName, type TeamName, type Timestamp, toTimestamp } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { keyOf } from './keys.ts';
-import { execAll, runScript, storeCall } from './scripts.ts';
+import { execAll, runScript } from './scripts.ts';
 import type { Teams } from './teams.ts';
 
 /** A teammate as the lead sees it (TM-12). */
@@ -33,11 +33,12 @@ export class Presence {
   /** Every teammate that was ever seen, by name. */
   async list(team: TeamName): Promise<TeammatePresence[]> {
     const { redis } = this.#handle;
-    const [seen, time] = await storeCall('listing teammates', () =>
-      Promise.all([redis.hgetall(keyOf(team, 'teammates')), redis.time()]),
-    );
-    const now = Number(time[0]) * 1000;
-    const teammates = Object.keys(seen).sort();
+    // The time is that of the node that has the team.
+    const reading = redis.multi().time().hgetall(keyOf(team, 'teammates'));
+    const [time, fields] = await execAll('listing teammates', reading);
+    const now = Array.isArray(time) ? Number(time[0]) * 1000 : 0;
+    const seen = new Map(Object.entries(fields ?? {}).map(([name, at]) => [name, Number(at)]));
+    const teammates = [...seen.keys()].sort();
     const batch = redis.pipeline();
     for (const teammate of teammates) batch.hvals(keyOf(team, 'seen', teammate));
     const untils = await execAll('listing processes', batch);
@@ -45,7 +46,7 @@ export class Presence {
       const ends = untils[index];
       return {
         teammate,
-        lastSeen: toTimestamp(Number(seen[teammate])),
+        lastSeen: toTimestamp(seen.get(teammate) ?? 0),
         processes: Array.isArray(ends) ? ends.filter((until) => Number(until) >= now).length : 0,
       };
     });

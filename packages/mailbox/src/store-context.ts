@@ -1,11 +1,11 @@
-import type { Redis } from 'ioredis';
 import { keyOf } from './keys.ts';
 import type { Log } from './log.ts';
+import type { RedisClient } from './redis-client.ts';
 import { type Reply, runScript, type ScriptArgument, type ScriptName, type ScriptRunner } from './scripts.ts';
 
 /** What the stores of this package share. */
 export interface StoreContext {
-  redis: Redis;
+  redis: RedisClient;
   /** Runs the scripts that write (TM-46). */
   writer: ScriptRunner;
   /** Waits until what was written before is as durable as is configured. */

@@ -12,7 +12,7 @@ export class Teams {
   constructor(handle: RedisHandle) {
     this.#handle = handle;
     // A Redis that comes back may be another one, or an empty one.
-    handle.redis.on('close', () => this.#known.clear());
+    handle.onLost(() => this.#known.clear());
   }
 
   /** Writes the team's name before its first write; once a process and connection, so call it before every write. */

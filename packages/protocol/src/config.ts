@@ -47,10 +47,13 @@ export const settings = {
   redisUrl: {
     schema: z
       .string()
-      .regex(/^(rediss?|unix):\/\//, 'must start with redis://, rediss:// or unix://')
+      .regex(
+        /^(rediss?(\+cluster)?|redis\+sentinel|unix):\/\//,
+        'must start with redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://',
+      )
       .optional(),
     secret: true,
-    doc: 'The Redis or Valkey to use. Without it a private one is started.',
+    doc: 'The Redis or Valkey to use: one server, a Cluster, or the master that Sentinels name. Without it a private one is started.',
   },
   url: { schema: z.url({ protocol: /^https?$/ }).optional(), doc: 'Where the lead service is.' },
   token: { schema: z.string().startsWith('plt_').optional(), secret: true, doc: 'The token to present.' },

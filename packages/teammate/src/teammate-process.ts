@@ -65,7 +65,7 @@ export async function startTeammateProcess(options: TeammateProcessOptions): Pro
   const { owner = '', ownerProof } = claims;
   const teammate = createTeammate({
     port: stores.mailbox.port(team, name, { owner, ownerProof }),
-    queue: { connection: handle.options, prefix: queuePrefix(team, name), name: queueName },
+    queue: { connection: handle.workerConnection(), prefix: queuePrefix(team, name), name: queueName },
     keys,
     agents: { ...exampleAgents(), ...config.agents },
     baseFolder,

@@ -2,13 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '@placet/mailbox';
 import { findUnsafeJson, isPlacetError, Job, jobNames, Wake } from '@placet/protocol';
 import { DelayedError, type Job as QueueJob, UnrecoverableError, Worker } from 'bullmq';
-import type { RedisOptions } from 'ioredis';
+import type { Cluster, RedisOptions } from 'ioredis';
 import { lookAtSession } from './look-at-session.ts';
 import { isPassing, type JobOutcome, type TeammateParts } from './session-run.ts';
 
 /** How a worker reaches its queue. */
 export interface QueuePlace {
-  connection: RedisOptions;
+  /** Options to make connections with or, in a Cluster, a connection that is closed by whoever made it. */
+  connection: RedisOptions | Cluster;
   prefix: string;
   name: string;
 }
@@ -49,7 +50,10 @@ export class TeammateWorker {
   constructor(parts: TeammateParts, { queue, concurrency, lockMs }: WorkerOptions) {
     this.#parts = parts;
     this.#worker = new Worker(queue.name, (job, token) => this.#process(job, token), {
-      connection: { ...queue.connection, retryStrategy, maxRetriesPerRequest: null },
+      connection:
+        'isCluster' in queue.connection
+          ? queue.connection
+          : { ...queue.connection, retryStrategy, maxRetriesPerRequest: null },
       prefix: queue.prefix,
       autorun: false,
       concurrency,

@@ -4,6 +4,7 @@ import {
   judgeRedis,
   judgeStrict,
   type RedisHandle,
+  type RedisMaster,
   readDurability,
 } from '@placet/mailbox';
 import { type Config, PlacetError } from '@placet/protocol';
@@ -21,13 +22,39 @@ export async function checkRedis(url: string, config: RedisConfig): Promise<Find
   try {
     return await examine('redis', 'start it with placet up, or check redisUrl', async () => {
       await answersWithin(handle, timeoutMs * 2);
-      const info = await handle.redis.info();
-      const given = await readDurability(handle.redis, info);
-      return [...judge(info), persistence(given, config), ...replicas(given, config), await clock(handle)];
+      const masters = await Promise.all(handle.masters().map((master) => checkMaster(master, config)));
+      return [...masters.flat(), ...(handle.hints ? clusterReplicas(config) : [])];
     });
   } finally {
     await handle.close();
   }
+}
+
+async function checkMaster({ name, redis }: RedisMaster, config: RedisConfig): Promise<Finding[]> {
+  const info = await redis.info();
+  const given = await readDurability(redis, info);
+  const waitsForReplicas = name === undefined;
+  const findings = [
+    ...judge(info),
+    persistence(given, config),
+    ...(waitsForReplicas ? replicas(given, config) : []),
+    await clock(redis),
+  ];
+  if (name === undefined) return findings;
+  return findings.map((finding) => ({ ...finding, detail: `${name}: ${finding.detail}` }));
+}
+
+/** In a Cluster nothing can wait for replicas. */
+function clusterReplicas({ durability, replicas: count }: RedisConfig): Finding[] {
+  if (durability === 'standard' || count === 0) return [];
+  return [
+    wrong(
+      'fault',
+      'replicas',
+      `${count} must acknowledge each write, but in a Cluster none is waited for; placet refuses to start on it`,
+      'set replicas to 0, or use Sentinel (redis+sentinel://)',
+    ),
+  ];
 }
 
 async function answersWithin(handle: RedisHandle, ms: number): Promise<void> {
@@ -106,7 +133,7 @@ function replicas(given: GivenDurability, config: RedisConfig): Finding[] {
   ];
 }
 
-async function clock({ redis }: RedisHandle): Promise<Finding> {
+async function clock(redis: RedisMaster['redis']): Promise<Finding> {
   const before = Date.now();
   const [seconds, micros] = await redis.time();
   const skewMs = Number(seconds) * 1000 + Number(micros) / 1000 - (before + Date.now()) / 2;
