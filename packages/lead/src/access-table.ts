@@ -27,6 +27,8 @@ export const accessTable = {
   readInbox: { roles: ['teammate', 'lead'], own: 'inbox' },
   acknowledge: { roles: ['teammate', 'lead'], own: 'inbox' },
   sendMessage: { roles: ['teammate', 'lead'] },
+  listQuestions: { roles: ['lead'] },
+  answerQuestion: { roles: ['lead'] },
   followEvents: { roles: readers },
   claimWork: { roles: ['teammate'], own: 'request' },
   sendReceipt: { roles: ['teammate'], own: 'request' },

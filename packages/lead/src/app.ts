@@ -23,6 +23,7 @@ import { decisionRoutes } from './routes/decisions.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { inboxRoutes } from './routes/inboxes.ts';
+import { questionRoutes } from './routes/questions.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { registerRoutes } from './routes/route.ts';
 import { workRoutes } from './routes/work.ts';
@@ -81,6 +82,7 @@ export async function createLead(options: LeadOptions): Promise<Lead> {
     ...requestRoutes(context),
     ...decisionRoutes(context),
     ...inboxRoutes(context),
+    ...questionRoutes(context),
     ...eventRoutes(context),
     ...workRoutes(context),
     ...healthRoutes(context),

@@ -14,6 +14,12 @@ export class LeadMetrics {
     [],
     [0.01, 0.1, 1, 10, 60, 600, 3600, 21_600, 86_400],
   );
+  readonly answerSeconds = this.#histogram(
+    'placet_answer_seconds',
+    'From question to answer, in seconds',
+    [],
+    [0.01, 0.1, 1, 10, 60, 600, 3600, 21_600, 86_400],
+  );
   readonly httpSeconds = this.#histogram(
     'placet_http_request_seconds',
     'HTTP answers, in seconds',
@@ -39,6 +45,9 @@ export class LeadMetrics {
     'Age of the oldest pending request, in seconds',
     ['team'],
   );
+  readonly openQuestions = this.#gauge('placet_open_questions', 'Questions that wait for an answer', [
+    'team',
+  ]);
   readonly streams = this.#gauge('placet_open_streams', 'Event streams and waits that are open', ['kind']);
 
   #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {

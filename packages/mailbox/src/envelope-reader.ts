@@ -1,5 +1,6 @@
 import {
   type AgentName,
+  answeringMessage,
   Envelope,
   leadInboxName,
   type RequestId,
@@ -7,7 +8,8 @@ import {
   type TeamName,
   toTimestamp,
 } from '@placet/protocol';
-import type { InboxRequests } from './inbox-requests.ts';
+import type { InboxQuestions, InboxRequests } from './inbox-requests.ts';
+import { toQuestionRecord } from './question-codec.ts';
 import { fieldOf, numberOfEntry, type StreamEntry } from './stream-entries.ts';
 
 /** What came of reading entries: whole messages, and the ids of those that can never be read again. */
@@ -16,15 +18,17 @@ export interface ReadEntries {
   gone: string[];
 }
 
-/** Makes whole messages of a teammate's entries, which refer to requests and plans (WR-14). */
+/** Makes whole messages of a teammate's entries, which refer to requests, plans and questions (WR-14). */
 export class EnvelopeReader {
   readonly #requests: InboxRequests;
+  readonly #questions: InboxQuestions;
 
-  constructor(requests: InboxRequests) {
+  constructor(requests: InboxRequests, questions: InboxQuestions) {
     this.#requests = requests;
+    this.#questions = questions;
   }
 
-  /** In the order of the entries, without those whose request was purged. */
+  /** In the order of the entries, without those whose request or question was purged. */
   async read(team: TeamName, to: AgentName, entries: readonly StreamEntry[]): Promise<ReadEntries> {
     const envelopes = await Promise.all(entries.map((entry) => this.#envelope(team, to, entry)));
     return {
@@ -34,11 +38,19 @@ export class EnvelopeReader {
   }
 
   async #envelope(team: TeamName, to: AgentName, { id, fields }: StreamEntry): Promise<Envelope | undefined> {
-    const requestId = fieldOf(fields, 'r');
-    if (requestId === '') return readEnvelope(id, fieldOf(fields, 'e'));
+    const [requestId, questionId] = [fieldOf(fields, 'r'), fieldOf(fields, 'q')];
+    if (requestId === '' && questionId === '') return readEnvelope(id, fieldOf(fields, 'e'));
     const endedAt = toTimestamp(numberOfEntry(id));
-    const message = await this.#response(team, requestId, endedAt);
+    const message =
+      requestId === ''
+        ? await this.#answer(team, questionId)
+        : await this.#response(team, requestId, endedAt);
     return message && { id, from: leadInboxName, to, timestamp: endedAt, message };
+  }
+
+  async #answer(team: TeamName, questionId: RequestId) {
+    const [parts] = await this.#questions.find(team, [questionId]);
+    return parts && answeringMessage(toQuestionRecord(parts));
   }
 
   async #response(team: TeamName, requestId: RequestId, endedAt: string) {

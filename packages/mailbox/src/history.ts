@@ -1,4 +1,12 @@
-import type { Decision, Digest, Outcome, PermissionMode, TeamEventBody, WorkState } from '@placet/protocol';
+import type {
+  Decision,
+  Digest,
+  Outcome,
+  PermissionMode,
+  QuestionEnd,
+  TeamEventBody,
+  WorkState,
+} from '@placet/protocol';
 import { packEvent } from './packed-event.ts';
 
 /** Which request something happened to. */
@@ -78,6 +86,28 @@ export function workHistory(subject: Subject, { state, epoch, reason, mode, bran
       ...(branch !== undefined && { branch }),
     }),
     audit: JSON.stringify({ act: `work:${state}`, request: subject.requestId, epoch, mode, reason }),
+  };
+}
+
+/** A question or consent was opened. */
+export function askedHistory(subject: Subject, kind: 'questions' | 'consent'): History {
+  return {
+    event: eventText({ type: 'question', ...subject, kind, state: 'asked' }),
+    audit: JSON.stringify({ act: 'question:asked', request: subject.requestId }),
+  };
+}
+
+/** A question or consent ended; of an answer the audit log has the digest, and neither log its words. */
+export function endedQuestionHistory(
+  subject: Subject,
+  { kind, end, digest }: { kind: 'questions' | 'consent'; end: QuestionEnd; digest: Digest },
+): History {
+  const state = end.kind === 'unanswered' ? 'unanswered' : 'answered';
+  const by = end.kind === 'unanswered' ? undefined : end.answeredBy;
+  const said = state === 'answered' ? { answer: digest, by } : {};
+  return {
+    event: eventText({ type: 'question', ...subject, kind, state, ...(by !== undefined && { by }) }),
+    audit: JSON.stringify({ act: `question:${state}`, request: subject.requestId, ...said }),
   };
 }
 

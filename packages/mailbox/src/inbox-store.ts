@@ -1,6 +1,7 @@
 import {
   type AgentName,
   type Envelope,
+  isAsking,
   KnownMessage,
   leadInboxName,
   type Message,
@@ -12,7 +13,7 @@ import {
 } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { EnvelopeReader } from './envelope-reader.ts';
-import type { InboxRequests } from './inbox-requests.ts';
+import type { InboxQuestions, InboxRequests } from './inbox-requests.ts';
 import { keyOf } from './keys.ts';
 import { LeadInbox } from './lead-inbox.ts';
 import type { TakenEntry } from './mailbox-port.ts';
@@ -25,6 +26,7 @@ export interface InboxOptions {
   handle: RedisHandle;
   teams: Teams;
   requests: InboxRequests;
+  questions: InboxQuestions;
   /** How long a taken entry is out before it is offered again; 60,000 unless set (TM-41). */
   visibilityMs?: number | undefined;
 }
@@ -59,12 +61,12 @@ export class InboxStore {
   readonly #envelopes: EnvelopeReader;
   readonly #lead: LeadInbox;
 
-  constructor({ handle, teams, requests, visibilityMs = 60_000 }: InboxOptions) {
+  constructor({ handle, teams, requests, questions, visibilityMs = 60_000 }: InboxOptions) {
     this.#handle = handle;
     this.#teams = teams;
     this.#visibilityMs = visibilityMs;
-    this.#envelopes = new EnvelopeReader(requests);
-    this.#lead = new LeadInbox(handle, requests);
+    this.#envelopes = new EnvelopeReader(requests, questions);
+    this.#lead = new LeadInbox(handle, requests, questions);
   }
 
   /** What is not acknowledged, in order, at most `limit`, after the entry id `after`; reading changes nothing. */
@@ -111,7 +113,7 @@ export class InboxStore {
     return found.map((envelope) => ({ ...envelope, deliveries: deliveries.get(envelope.id) ?? 1 }));
   }
 
-  /** Removes entries. Plan requests in the lead's inbox stay (WR-26). @returns how many were removed */
+  /** Removes entries. Plan requests and open questions in the lead's inbox stay (WR-26). @returns how many were removed */
   async acknowledge(team: TeamName, agent: AgentName, ids: readonly string[]): Promise<number> {
     const valid = ids.filter(isEntryId);
     if (valid.length === 0) return 0;
@@ -120,7 +122,10 @@ export class InboxStore {
     return reply.number(0);
   }
 
-  /** @throws PlacetError `validation_failed` for a reserved type, or a known type of another shape */
+  /**
+   * Sends a message that nobody needs to answer: a question is asked with `QuestionStore.ask`.
+   * @throws PlacetError `validation_failed` for a reserved or asking type, or a known type of another shape
+   */
   async send(
     team: TeamName,
     { from, to, message, operationId, leadMode = '' }: Sending,
@@ -189,6 +194,8 @@ function checkMessage(message: Message): void {
       'validation_failed',
       `a message of type ${message.type} is made by the store, not sent`,
     );
+  if (isAsking(message))
+    throw new PlacetError('validation_failed', `a ${message.type} is asked of the lead, not sent to anybody`);
   const known = KnownMessage.options.some(({ shape }) => shape.type.value === message.type);
   if (known) parseOrThrow(KnownMessage, message, 'the message');
 }

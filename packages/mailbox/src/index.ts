@@ -25,7 +25,7 @@ export {
   type WaitResult,
 } from './event-hub.ts';
 export { EventLog, type EventPage } from './event-log.ts';
-export type { InboxRequests } from './inbox-requests.ts';
+export type { InboxQuestions, InboxRequests } from './inbox-requests.ts';
 export {
   type DeadLetter,
   type InboxOptions,
@@ -55,6 +55,11 @@ export {
 } from './managed-redis.ts';
 export { OutboxRelay, type OutboxRelayOptions } from './outbox-relay.ts';
 export { Presence, type TeammatePresence } from './presence.ts';
+export type { AskCommand, AskResult } from './question-asking.ts';
+export type { QuestionName } from './question-codec.ts';
+export type { AnswerCommand } from './question-ending.ts';
+export type { QuestionQuery } from './question-listing.ts';
+export { QuestionStore } from './question-store.ts';
 export type { RedisClient } from './redis-client.ts';
 export { type EngineSearch, findRedisEngine } from './redis-engine.ts';
 export { RedisMailboxPort } from './redis-mailbox-port.ts';

@@ -15,6 +15,7 @@ interface KeyEntry {
 }
 
 const untilPurged = 'until the request is purged';
+const untilQuestionPurged = 'until the question is purged';
 const always = 'as long as the team';
 
 /**
@@ -39,7 +40,8 @@ export const keyTable = {
   inbox: {
     pattern: 'm.<teammate>:inbox',
     type: 'stream',
-    holds: 'the teammate’s inbox, group `teammate`: `r` a request that ended, or `e` an envelope as JSON',
+    holds:
+      'the teammate’s inbox, group `teammate`: `r` a request that ended, `q` a question that ended, or `e` an envelope as JSON',
     life: 'each entry until it is acknowledged',
   },
   deadLetters: {
@@ -71,6 +73,31 @@ export const keyTable = {
     type: 'hash',
     holds: 'a session: latest request, revision, epoch and lease, wake number, phase of its task',
     life: 'until its latest request is purged',
+  },
+  question: {
+    pattern: 'm.<teammate>:qst:<requestId>',
+    type: 'string',
+    holds: 'a question or consent as it was asked, as JSON; times and inbox number spliced in last',
+    life: untilQuestionPurged,
+  },
+  questionEnd: {
+    pattern: 'm.<teammate>:qend:<requestId>',
+    type: 'string',
+    holds: 'how a question ended, as JSON; absent while it is open. Not signed, for it approves nothing',
+    life: untilQuestionPurged,
+  },
+  sessionQuestions: {
+    pattern: 'm.<teammate>:sesqs:<sessionId>',
+    type: 'sorted set',
+    holds:
+      'the questions of a session, by inbox number while they are open and by its negative once they ended',
+    life: 'until the last of them is purged',
+  },
+  teammateQuestions: {
+    pattern: 'm.<teammate>:qopen',
+    type: 'set',
+    holds: 'the teammate’s open questions',
+    life: always,
   },
   owner: {
     pattern: 'm.<teammate>:owner',
@@ -183,6 +210,30 @@ export const keyTable = {
     type: 'hash',
     holds: 'inbox number to message, an envelope as JSON',
     life: 'each until it is acknowledged',
+  },
+  questionAsker: {
+    pattern: 'log:qid:<requestId>',
+    type: 'string',
+    holds: 'which teammate asked the question of this ID',
+    life: untilQuestionPurged,
+  },
+  openQuestions: {
+    pattern: 'log:questions',
+    type: 'sorted set',
+    holds: 'the lead’s inbox beside requests and messages: open questions by inbox number',
+    life: always,
+  },
+  questionDeadlines: {
+    pattern: 'log:qdeadlines',
+    type: 'sorted set',
+    holds: 'open questions by deadline',
+    life: always,
+  },
+  endedQuestions: {
+    pattern: 'log:qended',
+    type: 'sorted set',
+    holds: 'questions that ended, by the time since when: retention counts from it',
+    life: always,
   },
   teammates: {
     pattern: 'log:teammates',

@@ -1,86 +1,111 @@
-import { type Envelope, leadInboxName, requestMessage, type TeamName } from '@placet/protocol';
+import { type Envelope, leadInboxName, requestMessage, type TeamName, toTimestamp } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { readEnvelope } from './envelope-reader.ts';
-import type { InboxRequests } from './inbox-requests.ts';
+import type { InboxQuestions, InboxRequests } from './inbox-requests.ts';
 import { keyOf } from './keys.ts';
+import { toAskingMessage } from './question-codec.ts';
 import { execAll, runScript, storeCall, unknownReply } from './scripts.ts';
 import { numberOfEntry } from './stream-entries.ts';
 
 /** How many entries are read at once. */
 const chunkSize = 16;
-/** A page ends, however many entries were asked for, when its plans have this many bytes. */
-const maxPlanBytesOfPage = 4 * 1024 * 1024;
+/** A page ends, however many entries were asked for, when its plans and questions have this many bytes. */
+const maxBytesOfPage = 4 * 1024 * 1024;
+
+/** The indexes that make up the inbox, each scored by inbox number. */
+const indexes = ['pending', 'notes', 'openQuestions'] as const;
 
 interface Listed {
+  index: (typeof indexes)[number];
   member: string;
   number: number;
 }
 
 /**
- * The lead's inbox (TM-40): the index of pending requests and the other messages to the lead, joined by inbox number.
- * A request leaves it by ending and by nothing else (WR-26).
+ * The lead's inbox (TM-40): the indexes of pending requests and open questions and the other messages to the lead,
+ * joined by inbox number. A request or question leaves it by ending and by nothing else (WR-26).
  */
 export class LeadInbox {
   readonly #handle: RedisHandle;
   readonly #requests: InboxRequests;
+  readonly #questions: InboxQuestions;
 
-  constructor(handle: RedisHandle, requests: InboxRequests) {
+  constructor(handle: RedisHandle, requests: InboxRequests, questions: InboxQuestions) {
     this.#handle = handle;
     this.#requests = requests;
+    this.#questions = questions;
   }
 
-  /** What is in it, in order, at most `limit`, after the entry id `after`; reading changes nothing. */
-  /** A page may be shorter than `limit` where plans are long; only an empty one is the last. */
+  /**
+   * What is in it, in order, at most `limit`, after the entry id `after`; reading changes nothing. A page may be shorter
+   * than `limit` where plans or questions are long; only an empty one is the last.
+   */
   async read(team: TeamName, after: string | undefined, limit: number): Promise<Envelope[]> {
     const envelopes: Envelope[] = [];
-    let planBytes = 0;
+    let bytes = 0;
     let from = after === undefined ? 0 : numberOfEntry(after);
     // A request can end, or turn out to be late, while it is read: then the page is filled from what follows.
-    while (envelopes.length < limit && planBytes < maxPlanBytesOfPage) {
+    while (envelopes.length < limit && bytes < maxBytesOfPage) {
       const size = Math.min(limit - envelopes.length, chunkSize);
-      const { requests, notes } = await this.#list(team, from, size);
-      const page = [...requests, ...notes].sort((one, other) => one.number - other.number);
-      const listed = page.slice(0, size);
+      const listed = await this.#list(team, from, size);
       if (listed.length === 0) break;
-      const asked = new Set(notes);
-      const isNote = (entry: Listed) => asked.has(entry);
-      const texts = await this.#notes(team, listed.filter(isNote));
-      const read = await Promise.all(
-        listed.map(async (entry) =>
-          isNote(entry)
-            ? readEnvelope(entryId(entry), texts.get(entry.number) ?? '')
-            : this.#request(team, entry),
-        ),
-      );
-      for (const envelope of read) {
+      for (const envelope of await this.#read(team, listed)) {
         if (!envelope) continue;
         envelopes.push(envelope);
-        planBytes += planBytesOf(envelope);
+        bytes += bytesOf(envelope);
       }
       from = listed.at(-1)?.number ?? from;
     }
     return envelopes;
   }
 
-  /** Takes messages out and answers how many; requests among the ids stay. */
+  /** Takes messages out and answers how many; requests and questions among the ids stay. */
   async acknowledge(team: TeamName, ids: readonly string[]): Promise<number> {
     const keys = [keyOf(team, 'notes'), keyOf(team, 'note')];
     const reply = await runScript(this.#handle, 'ack-notes', keys, ids.map(numberOfEntry));
     return reply.word === 'ok' ? reply.number(0) : unknownReply('ack-notes', reply);
   }
 
-  async #list(
-    team: TeamName,
-    after: number,
-    limit: number,
-  ): Promise<{ requests: Listed[]; notes: Listed[] }> {
+  async #list(team: TeamName, after: number, limit: number): Promise<Listed[]> {
     const range = [`(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, limit] as const;
-    const batch = this.#handle.redis
-      .pipeline()
-      .zrangebyscore(keyOf(team, 'pending'), ...range)
-      .zrangebyscore(keyOf(team, 'notes'), ...range);
-    const [requests, notes] = await execAll("reading the lead's inbox", batch);
-    return { requests: withScores(requests), notes: withScores(notes) };
+    const batch = this.#handle.redis.pipeline();
+    for (const index of indexes) batch.zrangebyscore(keyOf(team, index), ...range);
+    const replies = await execAll("reading the lead's inbox", batch);
+    return indexes
+      .flatMap((index, place) => withScores(index, replies[place]))
+      .sort((one, other) => one.number - other.number)
+      .slice(0, limit);
+  }
+
+  /** The entries in their order; undefined for those that ended meanwhile. */
+  async #read(team: TeamName, listed: readonly Listed[]): Promise<(Envelope | undefined)[]> {
+    const of = (index: Listed['index']) => listed.filter((entry) => entry.index === index);
+    const notes = await this.#notes(team, of('notes'));
+    const questions = await this.#asked(team, of('openQuestions'));
+    return Promise.all(
+      listed.map(async (entry) => {
+        if (entry.index === 'pending') return this.#request(team, entry);
+        if (entry.index === 'openQuestions') return questions.get(entry.number);
+        return readEnvelope(entryId(entry), notes.get(entry.number) ?? '');
+      }),
+    );
+  }
+
+  async #asked(team: TeamName, listed: readonly Listed[]): Promise<Map<number, Envelope>> {
+    const found = await this.#questions.find(
+      team,
+      listed.map(({ member }) => member),
+    );
+    const envelopes = new Map<number, Envelope>();
+    for (const [place, entry] of listed.entries()) {
+      const parts = found[place];
+      if (!parts || parts.ending) continue;
+      const { teammate: from, question } = parts;
+      const timestamp = toTimestamp(question.at);
+      const message = toAskingMessage(parts);
+      envelopes.set(entry.number, { id: entryId(entry), from, to: leadInboxName, timestamp, message });
+    }
+    return envelopes;
   }
 
   async #notes(team: TeamName, notes: readonly Listed[]): Promise<Map<number, string>> {
@@ -100,19 +125,21 @@ export class LeadInbox {
   }
 }
 
-function planBytesOf({ message: { planContent } }: Envelope): number {
-  return typeof planContent === 'string' ? Buffer.byteLength(planContent) : 0;
+/** Of what may be long in it: a plan, or questions. */
+function bytesOf({ message: { planContent, questions } }: Envelope): number {
+  if (typeof planContent === 'string') return Buffer.byteLength(planContent);
+  return questions === undefined ? 0 : Buffer.byteLength(JSON.stringify(questions));
 }
 
 function entryId({ number }: Listed): string {
   return `${number}-0`;
 }
 
-function withScores(reply: unknown): Listed[] {
+function withScores(index: Listed['index'], reply: unknown): Listed[] {
   const values = Array.isArray(reply) ? reply.map(String) : [];
   const listed: Listed[] = [];
-  for (let index = 0; index + 1 < values.length; index += 2) {
-    listed.push({ member: values[index] ?? '', number: Number(values[index + 1]) });
+  for (let place = 0; place + 1 < values.length; place += 2) {
+    listed.push({ index, member: values[place] ?? '', number: Number(values[place + 1]) });
   }
   return listed;
 }

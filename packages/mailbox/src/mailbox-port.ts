@@ -1,9 +1,11 @@
 import type {
+  AskingMessage,
   Decision,
   Digest,
   Envelope,
   Job,
   PermissionMode,
+  QuestionRecord,
   RequestId,
   RequestRecord,
   SessionId,
@@ -12,6 +14,7 @@ import type {
   TaskRecord,
   TeamEventBody,
 } from '@placet/protocol';
+import type { AskResult } from './question-asking.ts';
 
 /** How a submission went (WR-23, WR-25). */
 export interface SubmitResult {
@@ -89,10 +92,28 @@ export interface MailboxPort {
   /** @throws PlacetError `not_found`, `already_decided` */
   withdraw(requestId: RequestId): Promise<RequestRecord>;
 
+  /**
+   * Asks the lead, and answers at once: the record says how it ended, if it has. Where the session's task is planning,
+   * the same step puts it into the phase `awaiting_answer`; the step that ends the question puts it back into
+   * `planning`, wakes it and has the reconciler see to it that it goes on. So an answer is never missed, however early it comes: let go of
+   * the lease after asking, and be woken. Asking again under the same ID, after a restart (PM-66), answers the one that
+   * stands, and parks the task again where it is open. With `lease`, only while no later holder has the session.
+   * @throws PlacetError `validation_failed`, `payload_too_large`, `request_conflict`, `epoch_stale`, `rate_limited`
+   */
+  ask(asking: AskingMessage, lease?: SessionLease): Promise<AskResult>;
+  /**
+   * The record of a question; undefined for an unknown or another teammate's. Ends it first if its deadline has passed.
+   * Go by this and not by the entry in the inbox, which only says that there is something to read.
+   */
+  getQuestion(requestId: RequestId): Promise<QuestionRecord | undefined>;
+  /** Ends a question unanswered; look at the record, for it may have ended before. @throws PlacetError `not_found` */
+  takeBack(requestId: RequestId): Promise<QuestionRecord>;
+
   /** Entries that are due, at most `limit`; each is out for the visibility time (TM-41). */
   takeEntries(limit: number): Promise<TakenEntry[]>;
   /** Removes entries; answers how many there were. */
   acknowledge(ids: string[]): Promise<number>;
+  /** Sends a message to the lead; one that asks is asked, as by `ask`. */
   sendToLead(message: { type: string; [field: string]: unknown }, operationId: string): Promise<void>;
 
   /** Makes the task's record in phase `planning`, once; answers the one that stands. */

@@ -8,6 +8,7 @@ import { InboxStore } from './inbox-store.ts';
 import { type Log, silentLog } from './log.ts';
 import type { MailboxPort } from './mailbox-port.ts';
 import { Presence } from './presence.ts';
+import { QuestionStore } from './question-store.ts';
 import { RedisMailboxPort } from './redis-mailbox-port.ts';
 import { RequestStore } from './request-store.ts';
 import type { StoreContext } from './store-context.ts';
@@ -40,6 +41,7 @@ export interface PortOwner {
 export interface Mailbox {
   readonly requests: RequestStore;
   readonly tasks: TaskStore;
+  readonly questions: QuestionStore;
   readonly inboxes: InboxStore;
   readonly events: EventLog;
   readonly hub: EventHub;
@@ -78,14 +80,16 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
   };
   const requests = new RequestStore(context);
   const tasks = new TaskStore(context);
+  const questions = new QuestionStore(context, tasks);
   const events = new EventLog(handle, teams);
   const presence = new Presence(handle, teams);
-  const inboxes = new InboxStore({ handle, teams, requests, visibilityMs: options.visibilityMs });
+  const inboxes = new InboxStore({ handle, teams, requests, questions, visibilityMs: options.visibilityMs });
   const hub = new EventHub({ handle, events, requests, log });
   const defaultPolicy = policyDigest(Policy.parse({}));
   return {
     requests,
     tasks,
+    questions,
     inboxes,
     events,
     hub,
@@ -95,7 +99,7 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
     audit: new AuditLog(handle),
     port: (team, teammate, { owner, ownerProof, policyDigest: digest = defaultPolicy }) =>
       new RedisMailboxPort(
-        { requests, tasks, inboxes, events, presence },
+        { requests, tasks, questions, inboxes, events, presence },
         { team, teammate, owner, ownerProof, policyDigest: digest },
       ),
     close: () => hub.close(),

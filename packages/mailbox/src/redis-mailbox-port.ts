@@ -1,9 +1,13 @@
 import {
+  AskingMessage,
   type Digest,
+  isAsking,
   type Job,
   leadInboxName,
   type Message,
   type PermissionMode,
+  parseOrThrow,
+  type QuestionRecord,
   type RequestRecord,
   type Submission,
   type TaskRecord,
@@ -22,6 +26,8 @@ import type {
   TaskChange,
 } from './mailbox-port.ts';
 import type { Presence } from './presence.ts';
+import type { AskResult } from './question-asking.ts';
+import type { QuestionStore } from './question-store.ts';
 import type { RequestStore } from './request-store.ts';
 import type { TaskStore } from './task-store.ts';
 
@@ -41,6 +47,7 @@ export interface PortIdentity {
 export interface PortStores {
   requests: RequestStore;
   tasks: TaskStore;
+  questions: QuestionStore;
   inboxes: InboxStore;
   events: EventLog;
   presence: Presence;
@@ -85,7 +92,24 @@ export class RedisMailboxPort implements MailboxPort {
     return this.#stores.inboxes.acknowledge(this.team, this.teammate, ids);
   }
 
+  ask(asking: AskingMessage, lease?: SessionLease): Promise<AskResult> {
+    const { team, teammate } = this;
+    return this.#stores.questions.ask({ team, teammate, asking, epoch: lease?.epoch });
+  }
+
+  getQuestion(requestId: string): Promise<QuestionRecord | undefined> {
+    return this.#stores.questions.getOwn(this.#name(requestId));
+  }
+
+  takeBack(requestId: string): Promise<QuestionRecord> {
+    return this.#stores.questions.takeBack(this.#name(requestId));
+  }
+
   async sendToLead(message: Message, operationId: string): Promise<void> {
+    if (isAsking(message)) {
+      await this.ask(parseOrThrow(AskingMessage, message, 'the question'));
+      return;
+    }
     await this.#stores.inboxes.send(this.team, {
       from: this.teammate,
       to: leadInboxName,

@@ -10,6 +10,7 @@ import { parseDecision, parseFields, parseRequest, type StoredParts, toRecord } 
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import { execAll, storeCall } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
+import { storeTimeMs } from './store-time.ts';
 
 /** What stands in `log:rid:<id>` once the request of a foreign ID was purged (ST-9). */
 const tombstone = '!';
@@ -102,7 +103,7 @@ export class RequestReader {
         decision: typeof decision === 'string' ? parseDecision(requestId, decision) : undefined,
       };
     });
-    return { nowMs: toMs(time), found };
+    return { nowMs: storeTimeMs(time), found };
   }
 
   /** Whose requests these are: a native ID says it, of foreign ones the store knows; undefined for what is none. */
@@ -124,11 +125,6 @@ export class RequestReader {
     });
   }
 
-  /** The store's time, in milliseconds since the epoch. */
-  async nowMs(): Promise<number> {
-    return toMs(await storeCall('reading the time', () => this.#context.redis.time()));
-  }
-
   /** The same request, after ending it or its approval where the time for that has passed. */
   async #settled(parts: StoredParts, nowMs: number): Promise<StoredParts | undefined> {
     const { team, teammate, requestId, request, fields } = parts;
@@ -139,11 +135,4 @@ export class RequestReader {
     } else return parts;
     return this.stored(parts);
   }
-}
-
-/** @throws TypeError when Redis answers TIME with anything but two numbers */
-function toMs(time: unknown): number {
-  if (!Array.isArray(time)) throw new TypeError('TIME did not answer a list');
-  const [seconds, micros]: unknown[] = time;
-  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
 }

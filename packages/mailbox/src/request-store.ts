@@ -151,7 +151,7 @@ export class RequestStore implements DecisionStore {
 
   /** Wakes again whatever is owed a step, at most `limit` looked at; answers how many it woke (TM-5). */
   wakeDue(team: TeamName, limit: number, fence?: DutyFence): Promise<number> {
-    return wakeSessions(this.#context, this.#reader, team, limit, fence);
+    return wakeSessions(this.#context, team, limit, fence);
   }
 
   /**

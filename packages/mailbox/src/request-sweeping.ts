@@ -1,11 +1,13 @@
-import { isPlacetError, parseNativeRequestId } from '@placet/protocol';
+import { parseNativeRequestId } from '@placet/protocol';
 import { keyOf } from './keys.ts';
 import { packRequestId, unpackRequestId } from './packed-names.ts';
 import type { StoredParts } from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import type { RequestName, RequestReader } from './request-reader.ts';
-import { execAll, runScript, storeCall } from './scripts.ts';
+import { runScript, storeCall } from './scripts.ts';
 import { type DutyFence, fenceEpoch, fenceKey, runTeamScript, type StoreContext } from './store-context.ts';
+import { type Swept, sweep } from './sweep.ts';
+import { dueMembers, type Surplus, surplusOf } from './sweep-members.ts';
 
 /** How long the ID of a foreign client stays taken after its request was purged (ST-9). */
 const foreignTombstoneMs = 365 * 24 * 60 * 60 * 1000;
@@ -24,7 +26,7 @@ export async function expireOverdue(
   limit: number,
   fence?: DutyFence,
 ): Promise<number> {
-  const overdue = await dueMembers(context, reader, { team, index: 'deadlines', limit });
+  const overdue = await dueMembers(context, { team, index: 'deadlines', limit });
   if (overdue.length === 0) return 0;
   const teammates = await reader.teammatesOf(team, overdue);
   return sweep(overdue, async (requestId, place) => {
@@ -40,12 +42,11 @@ export async function expireOverdue(
 /** Wakes sessions that are owed a step. See `RequestStore.wakeDue`. */
 export async function wakeSessions(
   context: StoreContext,
-  reader: RequestReader,
   team: string,
   limit: number,
   fence?: DutyFence,
 ): Promise<number> {
-  const members = await dueMembers(context, reader, { team, index: 'due', limit });
+  const members = await dueMembers(context, { team, index: 'due', limit });
   return sweep(members, async (member) => {
     const teammate = member.slice(0, member.indexOf(':'));
     const sessionId = member.slice(teammate.length + 1);
@@ -76,8 +77,8 @@ export async function purgeSettled(
   limit: number,
   fence?: DutyFence,
 ): Promise<number> {
-  const requests = await surplusOf(context, reader, { team, index: 'settled', limit });
-  const tasks = await surplusOf(context, reader, { team, index: 'endedTasks', limit });
+  const requests = await surplusOf(context, { team, index: 'settled', limit });
+  const tasks = await surplusOf(context, { team, index: 'endedTasks', limit });
   const { retiredMs } = requests;
   const teammates = await reader.teammatesOf(team, requests.members);
   const purged = await sweep(requests.members, async (requestId, place) => {
@@ -98,36 +99,6 @@ interface Purge {
   /** Settled before this time, in milliseconds since the epoch. */
   beforeMs: number;
   fence: DutyFence | undefined;
-}
-
-interface Surplus {
-  /** The oldest, at most as many as were asked for. */
-  members: string[];
-  /** When the last of them may have been settled, in milliseconds since the epoch. */
-  beforeMs: number;
-  /** What was settled before this time is past the retention, in milliseconds since the epoch. */
-  retiredMs: number;
-}
-
-/** What is older than the retention or, where more than its count is left, the oldest of that. */
-async function surplusOf(
-  context: StoreContext,
-  reader: RequestReader,
-  { team, index, limit }: { team: string; index: 'settled' | 'endedTasks'; limit: number },
-): Promise<Surplus> {
-  const nowMs = await reader.nowMs();
-  const retiredMs = nowMs - context.retentionMs;
-  const key = keyOf(team, index);
-  const batch = context.redis.pipeline();
-  batch.zcard(key).zrangebyscore(key, '-inf', retiredMs, 'LIMIT', 0, limit);
-  const [kept, retired] = await execAll('reading what is settled', batch);
-  const members = Array.isArray(retired) ? retired.map(String) : [];
-  const surplus = Math.min(Number(kept) - context.retentionCount, limit);
-  if (surplus <= members.length) return { members, beforeMs: retiredMs, retiredMs };
-  const oldest = await storeCall('reading what is too many', () =>
-    context.redis.zrange(key, 0, String(surplus - 1)),
-  );
-  return { members: oldest, beforeMs: nowMs, retiredMs };
 }
 
 async function purgeRequest(
@@ -202,47 +173,4 @@ function tombstoneMs(requestId: string, retiredMs: number): number {
   const native = parseNativeRequestId(requestId);
   if (!native) return foreignTombstoneMs;
   return native.madeAtMs < retiredMs ? 0 : native.madeAtMs - retiredMs + 1000;
-}
-
-/** Members whose score is at most the store's time. */
-async function dueMembers(
-  context: StoreContext,
-  reader: RequestReader,
-  query: {
-    team: string;
-    index: 'deadlines' | 'due';
-    limit: number;
-  },
-): Promise<string[]> {
-  const until = await reader.nowMs();
-  const batch = context.redis.pipeline();
-  batch.zrangebyscore(keyOf(query.team, query.index), '-inf', until, 'LIMIT', 0, query.limit);
-  const [members] = await execAll('reading what is due', batch);
-  return Array.isArray(members) ? members.map(String) : [];
-}
-
-type Swept = 'done' | 'skipped' | 'stop';
-
-/**
- * Handles each member, and counts those that were done. One that cannot be handled does not keep the others waiting:
- * what went wrong first is thrown at the end, but a store that does not answer at once.
- */
-async function sweep(
-  members: readonly string[],
-  handle: (member: string, place: number) => Promise<Swept>,
-): Promise<number> {
-  let done = 0;
-  const faults: unknown[] = [];
-  for (const [place, member] of members.entries()) {
-    try {
-      const swept = await handle(member, place);
-      if (swept === 'stop') break;
-      if (swept === 'done') done += 1;
-    } catch (error) {
-      if (isPlacetError(error, 'store_unavailable', 'not_durable')) throw error;
-      faults.push(error);
-    }
-  }
-  if (faults.length > 0) throw faults[0];
-  return done;
 }

@@ -80,8 +80,11 @@ export {
 export { type Log, silentLog } from './log.ts';
 export { logRedaction } from './log-redaction.ts';
 export {
+  AskingMessage,
+  answeringMessage,
   Envelope,
   IdleNotification,
+  isAsking,
   KnownMessage,
   Message,
   ModeChanged,
@@ -108,6 +111,7 @@ export { AllowRule, StrippedRule } from './permission-rules.ts';
 export { Policy, policyDigest } from './policy.ts';
 export { OpenRequest, PermissionContext, Posture, StandingApproval } from './posture.ts';
 export { faultsOfAnswers } from './question-answers.ts';
+export { openQuestionLimits, QuestionPage, QuestionRecord } from './question-record.ts';
 export {
   Answer,
   AnswerBody,

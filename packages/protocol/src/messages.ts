@@ -3,6 +3,8 @@ import { Timestamp } from './clock.ts';
 import { Digest } from './digest.ts';
 import { AgentName, Principal, RequestId, SessionId, TeammateName, TeamName } from './ids.ts';
 import { PermissionMode, WorkingMode } from './permission-mode.ts';
+import type { QuestionRecord } from './question-record.ts';
+import { ConsentRequest, ConsentResponse, QuestionRequest, QuestionResponse } from './questions.ts';
 import {
   ContextChoice,
   ExecutionTarget,
@@ -78,6 +80,10 @@ export const KnownMessage = z.discriminatedUnion('type', [
   IdleNotification,
   ShutdownRequest,
   ShutdownResponse,
+  QuestionRequest,
+  ConsentRequest,
+  QuestionResponse,
+  ConsentResponse,
 ]);
 export type KnownMessage = z.infer<typeof KnownMessage>;
 
@@ -87,9 +93,23 @@ export type Message = z.infer<typeof Message>;
 
 /**
  * Messages that only the store's own steps may write. `POST …/messages` refuses them: a decision is made by a
- * decision, a request by a submission.
+ * decision, a request by a submission, an answer by answering.
  */
-export const reservedMessageTypes = ['plan_approval_request', 'plan_approval_response'] as const;
+export const reservedMessageTypes = [
+  'plan_approval_request',
+  'plan_approval_response',
+  'question_response',
+  'consent_response',
+] as const;
+
+/** What asks the lead: sent like any message, but it opens a question, which stays until it has ended (WR-12). */
+export const AskingMessage = z.discriminatedUnion('type', [QuestionRequest, ConsentRequest]);
+export type AskingMessage = z.infer<typeof AskingMessage>;
+
+/** Whether a message is of a type that asks; its shape may still be wrong. */
+export function isAsking({ type }: Message): boolean {
+  return AskingMessage.options.some(({ shape }) => shape.type.value === type);
+}
 
 /** An entry of an inbox (2.2). */
 export const Envelope = z.looseObject({
@@ -111,7 +131,7 @@ export const OutgoingMessage = z.strictObject({
   operationId: z.string().min(1).max(128).optional(),
   message: Message.refine(
     ({ type }) => !reservedMessageTypes.some((reserved) => reserved === type),
-    'plan requests and responses are made by submitting and deciding, not by a message',
+    'is made by submitting, deciding or answering, and not by a message',
   ).refine(
     (message) => JSON.stringify(message).length <= maxMessageChars,
     `must be at most ${maxMessageChars} characters of JSON`,
@@ -140,6 +160,16 @@ export function requestMessage(record: RequestWithPlan): PlanApprovalRequest {
     ...(record.usage && { usage: record.usage }),
     ...(record.summary && { summary: record.summary }),
   };
+}
+
+/** The message that tells a teammate what became of its question (WR-12); undefined while it is open. */
+export function answeringMessage(record: QuestionRecord): QuestionResponse | ConsentResponse | undefined {
+  const { requestId, sessionId, ask, end, endedAt } = record;
+  if (!end || endedAt === undefined) return undefined;
+  const said = { requestId, sessionId, timestamp: endedAt, end };
+  return ask.kind === 'consent'
+    ? { type: 'consent_response', ...said }
+    : { type: 'question_response', ...said };
 }
 
 /**

@@ -3,6 +3,8 @@ import { Timestamp } from './clock.ts';
 import { AgentName, RequestId, TeamName } from './ids.ts';
 import { Envelope, OutgoingMessage } from './messages.ts';
 import { PermissionMode } from './permission-mode.ts';
+import { QuestionPage, QuestionRecord } from './question-record.ts';
+import { AnswerBody } from './questions.ts';
 import { DecisionBody, RequestPage, RequestRecord, RequestWithPlan, Submission } from './request.ts';
 import { RequestState } from './request-machine.ts';
 
@@ -152,6 +154,25 @@ export const routes = {
     params: OfTeam,
     body: OutgoingMessage,
     answers: { 201: z.looseObject({ id: z.string() }) },
+  },
+  listQuestions: {
+    method: 'GET',
+    path: '/v1/teams/:team/questions',
+    summary: 'List open questions and consents, oldest first',
+    params: OfTeam,
+    query: z.object({
+      cursor: z.string().max(200).optional(),
+      limit: wholeNumber(1, pageLimits.max).default(pageLimits.default),
+    }),
+    answers: { 200: QuestionPage },
+  },
+  answerQuestion: {
+    method: 'POST',
+    path: '/v1/teams/:team/questions/:id/answer',
+    summary: 'Answer an open question or consent. An answer approves no plan and opens nothing',
+    params: OfRequest,
+    body: AnswerBody,
+    answers: { 200: QuestionRecord },
   },
   followEvents: {
     method: 'GET',

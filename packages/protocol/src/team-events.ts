@@ -43,6 +43,14 @@ const PhaseChanged = z.looseObject({
   phase: TaskPhase,
   reason: z.string().optional(),
 });
+/** A question or consent was asked, or has ended (WR-12). `by` is who answered. */
+const QuestionChanged = z.looseObject({
+  type: z.literal('question'),
+  ...about,
+  kind: z.enum(['questions', 'consent']),
+  state: z.enum(['asked', 'answered', 'unanswered']),
+  by: z.string().optional(),
+});
 /** A message reached an inbox. */
 const MessageSent = z.looseObject({ type: z.literal('message'), to: z.string(), from: z.string() });
 /** Something that a lead must look at (I8). */
@@ -54,6 +62,7 @@ export const TeamEventBody = z.discriminatedUnion('type', [
   PlanDecided,
   WorkChanged,
   PhaseChanged,
+  QuestionChanged,
   MessageSent,
   Alarm,
 ]);

@@ -1,5 +1,5 @@
 import { accessTable } from '@placet/lead';
-import { type Role, type RouteName, routes } from '@placet/protocol';
+import { leadInboxName, newSessionId, type Role, type RouteName, routes } from '@placet/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import { LeadWorld, planDigest, submission } from './lead-world.ts';
@@ -117,6 +117,8 @@ const allowed: Partial<Record<RouteName, Role[]>> = {
   readInbox: ['teammate', 'lead'],
   acknowledge: ['teammate', 'lead'],
   sendMessage: ['teammate', 'lead'],
+  listQuestions: ['lead'],
+  answerQuestion: ['lead'],
   followEvents: ['lead', 'observer'],
   claimWork: ['teammate'],
   sendReceipt: ['teammate'],
@@ -128,8 +130,7 @@ const allowed: Partial<Record<RouteName, Role[]>> = {
 /** A call that would succeed, but for who makes it, or conflict with the state of the request. */
 async function callOf(name: RouteName): Promise<{ path: string; body?: unknown }> {
   const teammate = tokens.get('teammate') ?? '';
-  const makesRequest = routes[name].path.includes(':id');
-  const id = makesRequest ? (await world.submit(teammate)).requestId : '';
+  const id = await idFor(routes[name].path, teammate);
   const path = routes[name].path
     .replace(':team', world.team)
     .replace(':id', encodeURIComponent(id))
@@ -138,6 +139,7 @@ async function callOf(name: RouteName): Promise<{ path: string; body?: unknown }
     submitRequest: submission(world.team, { requestId: `r-${Math.random()}` }),
     decideRequest: { outcome: 'rejected', planDigest, feedback: 'no' },
     acknowledge: { ids: ['1-0'] },
+    answerQuestion: { answers: { 'Which?': { labels: ['a'] } } },
     sendMessage: { to: 'worker', message: { type: 'message', text: 'hello' } },
     claimWork: { holder: 'p1' },
     sendReceipt: { kind: 'delivered' },
@@ -145,4 +147,20 @@ async function callOf(name: RouteName): Promise<{ path: string; body?: unknown }
     reportPresence: { process: 'p1' },
   };
   return { path: name === 'awaitDecision' ? `${path}?timeoutMs=0` : path, body: bodies[name] };
+}
+
+/** What a path's `:id` can name. */
+async function idFor(path: string, token: string): Promise<string> {
+  if (path.includes('/questions/:id')) return ask(token);
+  return path.includes(':id') ? (await world.submit(token)).requestId : '';
+}
+
+async function ask(token: string): Promise<string> {
+  const requestId = `question-${Math.random()}`;
+  const questions = [{ question: 'Which?', header: 'Which', options: [{ label: 'a' }, { label: 'b' }] }];
+  const message = { type: 'question_request', requestId, sessionId: newSessionId(), questions };
+  const body = { to: leadInboxName, message };
+  const { status } = await world.call(`/v1/teams/${world.team}/messages`, { token, body });
+  if (status !== 201) throw new Error(`not asked: ${status}`);
+  return requestId;
 }

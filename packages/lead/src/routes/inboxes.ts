@@ -1,7 +1,15 @@
 import { createLeadMode } from '@placet/mailbox';
-import { type Message, ModeChanged, PlacetError, parseOrThrow, type TokenClaims } from '@placet/protocol';
+import {
+  isAsking,
+  type Message,
+  ModeChanged,
+  PlacetError,
+  parseOrThrow,
+  type TokenClaims,
+} from '@placet/protocol';
 import { inboxOf } from '../access-table.ts';
 import type { LeadContext } from '../lead-context.ts';
+import { askByMessage } from './questions.ts';
 import type { Handlers } from './route.ts';
 
 /** The routes of inboxes and messages (4.4). */
@@ -25,6 +33,11 @@ export function inboxRoutes(
       if (from === undefined)
         throw new PlacetError('forbidden', `the role ${principal.role} has no name to send under`);
       const { to, message, operationId } = body;
+      if (isAsking(message))
+        return {
+          status: 201,
+          body: await askByMessage(context, { team: params.team, to, message, principal }),
+        };
       const leadMode = await signedModeOf(context, { team: params.team, message, principal });
       return {
         status: 201,

@@ -21,18 +21,21 @@ export function startDuties(context: LeadContext, holder: string): { close(): Pr
   );
 }
 
-function dutiesOf({ stores: { requests }, metrics, log }: LeadContext): Duty[] {
+function dutiesOf({ stores: { requests, questions }, metrics, log }: LeadContext): Duty[] {
   return [
     {
       name: 'deadlines',
       everyMs: 1000,
       run: async (team, epoch) => {
-        const ended = await requests.expireDue(team, pieceSize, { duty: 'deadlines', epoch });
+        const fence = { duty: 'deadlines', epoch };
+        const ended = await requests.expireDue(team, pieceSize, fence);
+        const unanswered = await questions.expireDue(team, pieceSize, fence);
+        if (unanswered > 0) log.info({ team, unanswered }, 'questions reached their deadline');
         if (ended > 0) {
           metrics.requests.inc({ outcome: 'timeout' }, ended);
           log.info({ team, ended }, 'requests reached their deadline');
         }
-        return ended === pieceSize;
+        return ended === pieceSize || unanswered === pieceSize;
       },
     },
     {
@@ -48,9 +51,12 @@ function dutiesOf({ stores: { requests }, metrics, log }: LeadContext): Duty[] {
       name: 'retention',
       everyMs: 60_000,
       run: async (team, epoch) => {
-        const purged = await requests.purge(team, pieceSize, { duty: 'retention', epoch });
+        const fence = { duty: 'retention', epoch };
+        const purged = await requests.purge(team, pieceSize, fence);
         if (purged > 0) log.info({ team, purged }, 'settled requests were purged');
-        return purged === pieceSize;
+        const questionsPurged = await questions.purge(team, pieceSize, fence);
+        if (questionsPurged > 0) log.info({ team, questionsPurged }, 'ended questions were purged');
+        return purged === pieceSize || questionsPurged === pieceSize;
       },
     },
   ];

@@ -13,6 +13,7 @@ export async function measureInboxes({ stores, metrics, clock, log }: LeadContex
         const { count, oldest } = await stores.requests.pendingLoad(team);
         const record = oldest === undefined ? undefined : await stores.requests.get(team, oldest);
         const ageMs = record ? Math.max(0, clock.now() - fromTimestamp(record.submittedAt)) : 0;
+        metrics.openQuestions.set({ team }, await stores.questions.openCount(team));
         metrics.inboxDepth.set({ team }, count);
         metrics.inboxAgeSeconds.set({ team }, ageMs / 1000);
       }),

@@ -1,4 +1,5 @@
 -- @include parts/team.lua
+-- @include parts/deadline.lua
 -- Ends a pending request: state, indexes, inbox entry. The record's JSON is not touched.
 local function end_pending(id, mut, inbox, state, now)
   redis.call('ZADD', ENDED, redis.call('ZSCORE', PENDING, id) or 0, id)
@@ -7,11 +8,6 @@ local function end_pending(id, mut, inbox, state, now)
   redis.call('HDEL', mut, 'rt', 'ru')
   redis.call('HSET', mut, 'v', ARGV[1], 'st', state, 'ea', now)
   redis.call('XADD', inbox, '*', 'r', id)
-end
-
--- The deadline stands last in a record's JSON, spliced in by the script that stored it.
-local function deadline_of(json)
-  return tonumber(string.match(json, '"dl":(%d+)}$'))
 end
 
 -- How long the request is still held for a decision; 0 when it is not.
