@@ -1,3 +1,5 @@
+const list = (words: string): readonly string[] => words.split(', ');
+
 /**
  * The words by which a question is known to ask for approval of the plan (PM-63). No word does it alone: what sentences
  * they must make is in {@link asksForApproval}. Texts are compared without case, commas, quotes and invisible
@@ -9,159 +11,55 @@
  */
 export const approvalWords = {
   /** Before `plan` or `proposal`, after an article: still a plan of the asker's own. `pricing`, `query`, `free` are not. */
-  ownPlanWords: [
-    ...[
-      'above',
-      'attached',
-      'complete',
-      'current',
-      'detailed',
-      'draft',
-      'entire',
-      'final',
-      'following',
-      'full',
-    ],
-    ...[
-      'implementation',
-      'migration',
-      'new',
-      'overall',
-      'proposed',
-      'refactoring',
-      'revised',
-      'rollout',
-      'suggested',
-    ],
-    ...['updated', 'whole', 'written'],
-  ],
+  ownPlanWords: list(
+    'above, attached, complete, current, detailed, draft, entire, final, following, full, ' +
+      'implementation, migration, new, overall, proposed, refactoring, revised, rollout, suggested, ' +
+      'updated, whole, written',
+  ),
   /** After `plan`: something else is meant, such as the screen that shows one. */
-  notThePlanWords: [
-    ...[
-      'approvals?',
-      'details',
-      'digests?',
-      'fields?',
-      'files?',
-      'ids?',
-      'limits?',
-      'mode',
-      'names?',
-      'objects?',
-      'pages?',
-    ],
-    ...[
-      'records?',
-      'requests?',
-      'reviews?',
-      'reviewers?',
-      'screens?',
-      'status',
-      'tables?',
-      'texts?',
-      'tiers?',
-      'types?',
-    ],
-  ],
+  notThePlanWords: list(
+    'approvals?, details, digests?, fields?, files?, ids?, limits?, mode, names?, objects?, pages?, ' +
+      'records?, requests?, reviews?, reviewers?, screens?, status, tables?, texts?, tiers?, types?',
+  ),
   /** What the person would do: `Do you … the plan?` */
-  approveWords: [
-    ...[
-      'accept',
-      'agree (?:with|to|on)',
-      'approve(?: of)?',
-      'authori[sz]e',
-      'confirm',
-      'endorse',
-      'green-?light',
-      'ok',
-    ],
-    ...['okay', 'ratify', 'sign off(?: on)?', 'like'],
-  ],
+  approveWords: list(
+    'accept, agree (?:with|to|on), approve(?: of)?, authori[sz]e, confirm, endorse, green-?light, ok, ' +
+      'okay, ratify, sign off(?: on)?, like',
+  ),
   /** What the person would be: `Are you … the plan?` */
-  contentWords: [
-    ...[
-      'comfortable',
-      'content',
-      'fine',
-      'good',
-      'happy',
-      'ok',
-      'okay',
-      'on board',
-      'satisfied',
-      'in agreement',
-    ],
-    'ready to (?:approve|accept|confirm)',
-  ],
+  contentWords: list(
+    'comfortable, content, fine, good, happy, ok, okay, on board, satisfied, in agreement, ' +
+      'ready to (?:approve|accept|confirm)',
+  ),
   /** What the plan would be: `Is the plan …?`, `Does the plan look …?` */
-  goodWords: [
-    ...[
-      'acceptable',
-      'all right',
-      'alright',
-      'approved',
-      'complete',
-      'correct',
-      'fine',
-      'good',
-      'good to go',
-      'ok',
-    ],
-    ...['okay', 'ready', 'reasonable', 'right', 'sensible', 'sound', 'to your liking'],
-  ],
+  goodWords: list(
+    'acceptable, all right, alright, approved, complete, correct, fine, good, good to go, ok, okay, ' +
+      'ready, reasonable, right, sensible, sound, to your liking',
+  ),
   /** What the person might say of it: `Any … on the plan?` */
-  remarkWords: [
-    ...[
-      'adjustments',
-      'changes',
-      'comments',
-      'concerns',
-      'feedback',
-      'modifications',
-      'objections',
-      'opinion',
-    ],
-    ...['remarks', 'thoughts', 'tweaks'],
-  ],
+  remarkWords: list(
+    'adjustments, changes, comments, concerns, feedback, modifications, objections, opinion, remarks, ' +
+      'thoughts, tweaks',
+  ),
   /** What the asker would do next: `Shall I …?` */
-  beginWords: [
-    ...['begin', 'build', 'carry on', 'code', 'continue', 'execute', 'get going', 'get started', 'go ahead'],
-    ...['go forward', 'implement', 'move ahead', 'move forward', 'proceed', 'start'],
-  ],
+  beginWords: list(
+    'begin, build, carry on, code, continue, execute, get going, get started, go ahead, go forward, ' +
+      'implement, move ahead, move forward, proceed, start',
+  ),
   /** With what, where it is no more than the work as such: `Shall I begin …?` */
-  workWords: [
-    ...[
-      '(?:the )?(?:implementation|execution|coding|work|changes|development)',
-      'implementing',
-      'building',
-      'coding',
-    ],
-    ...[
-      'executing',
-      'working',
-      'writing (?:the )?code',
-      '(?:making )?(?:the|these|those) changes',
-      'it',
-      'this',
-      'that',
-    ],
-    'implement(?: it| this)?',
-  ],
+  workWords: list(
+    '(?:the )?(?:implementation|execution|coding|work|changes|development), implementing, building, ' +
+      'coding, executing, working, writing (?:the )?code, (?:making )?(?:the|these|those) changes, it, ' +
+      'this, that, implement(?: it| this)?',
+  ),
   /** What adds nothing to a sentence that has ended. */
-  endWords: [
-    ...[
-      'now',
-      'then',
-      'please',
-      'immediately',
-      'right away',
-      'as (?:is|planned|proposed|described|outlined|written)',
-    ],
-    ...['first', 'yet', '(?:to|for|with|by) you', 'before (?:i|we) .*', 'so (?:i|we|that) .*', 'and .*'],
-    'or (?:do|does|would|should|shall|is|are|not|wait|stop|hold|revise|adjust|change|keep planning|edit)\\b.*',
-  ],
+  endWords: list(
+    'now, then, please, immediately, right away, as (?:is|planned|proposed|described|outlined|written), ' +
+      'first, yet, (?:to|for|with|by) you, before (?:i|we) .*, so (?:i|we|that) .*, and .*, ' +
+      'or (?:do|does|would|should|shall|is|are|not|wait|stop|hold|revise|adjust|change|keep planning|edit)\\b.*',
+  ),
   /** Ways out of plan mode. */
-  leaveWords: ['end', 'exit', 'finish', 'get out of', 'leave', 'quit', 'stop', 'switch out of'],
+  leaveWords: list('end, exit, finish, get out of, leave, quit, stop, switch out of'),
 } as const;
 
 /** The plainest sentences of other languages. */

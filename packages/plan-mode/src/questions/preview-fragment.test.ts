@@ -107,39 +107,12 @@ describe('a preview', () => {
 
   it('[PM-61] that is taken makes no element, handler or code in a page, whatever it is made of', () => {
     const pieces = fc.constantFrom(
-      ...[
-        '<',
-        '>',
-        '"',
-        "'",
-        '/',
-        '=',
+      ...'< > " \' / = <!-- --> <![CDATA[ ]]> &#106; &Tab; &colon; alert(1) url( javascript: onclick href src'.split(
         ' ',
-        '\n',
-        '<!--',
-        '-->',
-        '<![CDATA[',
-        ']]>',
-        '&#106;',
-        '&Tab;',
-        '&colon;',
-      ],
-      ...[
-        'script',
-        'style',
-        'body',
-        'svg',
-        'math',
-        'p',
-        'a',
-        'img',
-        'b',
-        'table',
-        'title',
-        'iframe',
-        'x:script',
-      ],
-      ...[' onclick', ' href', ' src', ' style', ' title', 'javascript:', 'alert(1)', 'url(', 'a'],
+      ),
+      ...'script style body svg math p a img b table title iframe x:script'.split(' '),
+      ' ',
+      '\n',
       ...refused.map(([, preview]) => preview),
     );
     fc.assert(

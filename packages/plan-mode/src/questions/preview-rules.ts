@@ -1,60 +1,32 @@
+/** Names, some to a line. */
+const names = (lines: readonly string[]): ReadonlySet<string> =>
+  new Set(lines.flatMap((line) => line.split(' ')));
+
 /**
  * Elements that no preview has (PM-61): what makes a document, what runs, loads or sends, and what changes how the text
  * after it is read. Names that HTML does not know are inert and not here, so that `Map<string, number>` in a plain text
  * stays a text.
  */
-export const deniedElements: ReadonlySet<string> = new Set([
+export const deniedElements = names([
   // a document
-  ...['html', 'head', 'body', 'title', 'base', 'meta', 'link', 'frameset', 'frame', 'noframes', 'isindex'],
+  'html head body title base meta link frameset frame noframes isindex',
   // code and style sheets
-  ...[
-    'script',
-    'noscript',
-    'style',
-    'template',
-    'slot',
-    'portal',
-    'applet',
-    'object',
-    'embed',
-    'param',
-    'canvas',
-  ],
+  'script noscript style template slot portal applet object embed param canvas',
   // what loads or sends
-  ...['iframe', 'fencedframe', 'form', 'audio', 'video', 'source', 'track', 'picture', 'image', 'bgsound'],
-  ...['map', 'area', 'dialog', 'keygen', 'layer', 'ilayer', 'xml', 'import'],
+  'iframe fencedframe form audio video source track picture image bgsound map area dialog keygen layer',
+  'ilayer xml import',
   // other grammars
-  ...['svg', 'math', 'textarea', 'xmp', 'noembed', 'plaintext', 'listing', 'foreignobject', 'annotation-xml'],
+  'svg math textarea xmp noembed plaintext listing foreignobject annotation-xml',
 ]);
 
 /** Attributes that act on whatever element they stand, beside event handlers and URLs. */
-export const obeyedAnywhere: ReadonlySet<string> = new Set([
-  'srcdoc',
-  'http-equiv',
-  'is',
-  'slot',
-  'nonce',
-  'autofocus',
-  'shadowrootmode',
-  'attributionsrc',
-  'target',
+export const obeyedAnywhere = names([
+  'srcdoc http-equiv is slot nonce autofocus shadowrootmode attributionsrc target',
 ]);
 
-const urlAttributes: ReadonlySet<string> = new Set([
-  ...['href', 'src', 'srcset', 'imagesrcset', 'lowsrc', 'dynsrc', 'action', 'formaction', 'data', 'poster'],
-  ...[
-    'background',
-    'cite',
-    'longdesc',
-    'usemap',
-    'classid',
-    'codebase',
-    'archive',
-    'manifest',
-    'ping',
-    'profile',
-  ],
-  ...['icon', 'base'],
+const urlAttributes = names([
+  'href src srcset imagesrcset lowsrc dynsrc action formaction data poster background cite longdesc',
+  'usemap classid codebase archive manifest ping profile icon base',
 ]);
 
 /** Whether an attribute holds an address that is gone to, loaded or sent to. */
