@@ -36,6 +36,21 @@ export type { DecisionContents } from './posture/plan-decisions.ts';
 export { PlanSession } from './posture/plan-session.ts';
 export type { Actor, Left, Opened, PlanSessionOptions, Rejected } from './posture/plan-session-options.ts';
 export { type Refused, refuse } from './posture/refused.ts';
+export {
+  faultOfInstructions,
+  type InstructionsFault,
+  maxInstructionsChars,
+} from './reminders/custom-instructions.ts';
+export { exitText, fullReminder, type ReminderSubject, sparseReminder } from './reminders/reminder-text.ts';
+export {
+  type Attachment,
+  type ContextTurn,
+  type PlanModeAttachment,
+  type PlanModeExitAttachment,
+  Reminders,
+  remindersPerFullOne,
+  userTurnsBetweenReminders,
+} from './reminders/reminders.ts';
 export type { Approval } from './submission/approval.ts';
 export { type AwaitedOutcome, awaitOutcome } from './submission/await-outcome.ts';
 export { type Continuation, continuationOf } from './submission/continuation.ts';

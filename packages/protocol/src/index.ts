@@ -128,6 +128,7 @@ export {
   Questions,
   questionLimits,
 } from './questions.ts';
+export { LastAttachment, ReminderState } from './reminder-state.ts';
 export {
   ContextChoice,
   CurrentOutcome,
