@@ -1,3 +1,6 @@
+export { announcementOf, type ModeChange } from './entry/announcement.ts';
+export { type MessageOrigin, type MetaCommand, parseMetaCommand } from './entry/meta-command.ts';
+export { type StartingMode, startingMode } from './entry/starting-mode.ts';
 export {
   type Gate,
   judgeWhilePlanning,

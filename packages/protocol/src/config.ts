@@ -89,6 +89,10 @@ export const settings = {
     restrict: anyTrue,
     doc: 'Whether a teammate changes nothing before a verified approval.',
   },
+  planModeDefault: {
+    schema: flag.default(false),
+    doc: 'Whether a new session starts in plan mode where its start does not say.',
+  },
   useAutoModeDuringPlan: {
     schema: flag.default(true),
     restrict: allTrue,
