@@ -10,15 +10,12 @@ export {
   type Verdict,
 } from './gate/gate.ts';
 export { isPlanSafe, type ToolCall, type ToolManifest, type ToolSource } from './gate/tool-call.ts';
+export { HeldFolder } from './plan/held-folder.ts';
 export { type PlanDirectoryOptions, resolvePlanDirectory } from './plan/plan-directory.ts';
+export { PlanDraft, type PlanDraftOptions } from './plan/plan-draft.ts';
 export { PlanFile } from './plan/plan-file.ts';
-export {
-  differsFromPlan,
-  type PlanStorage,
-  readCanonicalPlan,
-  type StoredPlan,
-  storedPlan,
-} from './plan/plan-storage.ts';
+export { choosePlanPlace, PlanPlace, planFileAt } from './plan/plan-place.ts';
+export { type PlanStorage, type StoredPlan, storedPlan } from './plan/plan-storage.ts';
 export { replaceFile, syncDirectory } from './plan/replace-file.ts';
 export { planFileName, slugOf } from './plan/slug.ts';
 export {

@@ -1,5 +1,7 @@
-import { access, constants, mkdir, realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { access, constants, realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { HeldFolder } from './held-folder.ts';
+import { isInside } from './is-inside.ts';
 
 /** Where plans of a project may be kept. */
 export interface PlanDirectoryOptions {
@@ -38,10 +40,13 @@ async function configuredDirectory(
     const root = await realpath(projectRoot);
     const directory = await realpathOfNearest(resolve(root, plansDirectory));
     if (!isInside(directory, root)) return { refused: 'leads outside the project' };
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    // Made in the meantime by somebody else, it could be a link by now.
-    if (!isInside(await realpath(directory), root)) return { refused: 'leads outside the project' };
-    await access(directory, constants.W_OK);
+    // Somebody else may put a link on the way in the meantime: none is followed from here on.
+    const folder = await HeldFolder.holdInside(root, directory, { make: true });
+    try {
+      await access(await folder.wayTo('.'), constants.W_OK);
+    } finally {
+      await folder.close();
+    }
     return { directory };
   } catch (thrown) {
     return { refused: `cannot be used (${errorCode(thrown)})` };
@@ -57,11 +62,6 @@ async function realpathOfNearest(path: string): Promise<string> {
     if (errorCode(thrown) !== 'ENOENT' || parent === path) throw thrown;
     return join(await realpathOfNearest(parent), basename(path));
   }
-}
-
-function isInside(path: string, root: string): boolean {
-  const way = relative(root, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 function errorCode(thrown: unknown): string {

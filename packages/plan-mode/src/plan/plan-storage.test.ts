@@ -1,16 +1,7 @@
 import { createHash } from 'node:crypto';
+import { maxPlanBytes } from '@placet/protocol';
 import { describe, expect, it } from 'vitest';
-import {
-  differsFromPlan,
-  type PlanStorage,
-  readCanonicalPlan,
-  type StoredPlan,
-  storedPlan,
-} from './plan-storage.ts';
-
-function holding(plan: StoredPlan | undefined): PlanStorage {
-  return { load: () => Promise.resolve(plan), save: (text) => Promise.resolve(storedPlan(text)) };
-}
+import { faultOfPlanText, storedPlan } from './plan-storage.ts';
 
 describe('the digest of a plan', () => {
   it.each(['plain', '\ufeffwith a mark', 'a\r\nb', 'e\u0301', '\u00e9', ' ', ''])(
@@ -28,30 +19,17 @@ describe('the digest of a plan', () => {
   });
 });
 
-describe('the canonical plan', () => {
-  const [one, two] = [storedPlan('one'), storedPlan('two')];
-
-  it('[PM-42] is the cached one while the file has its digest', async () => {
-    const cached = storedPlan('one');
-
-    expect(await readCanonicalPlan({ cached, storage: holding(two), file: holding(one) })).toBe(cached);
+describe('the text of a plan', () => {
+  it.each([
+    ['beyond 1 MiB', 'x'.repeat(maxPlanBytes + 1), 'payload_too_large'],
+    ['beyond 1 MiB in bytes only', 'ä'.repeat(maxPlanBytes / 2 + 1), 'payload_too_large'],
+    ['with a NUL character', 'a\0b', 'validation_failed'],
+    ['with a lone surrogate', 'a\ud800', 'validation_failed'],
+  ])('[PM-43] is refused %s', (_what, text, code) => {
+    expect(faultOfPlanText(storedPlan(text))).toMatchObject({ code });
   });
 
-  it('[PM-42] is the stored one where the cache is stale', async () => {
-    expect(await readCanonicalPlan({ cached: one, storage: holding(two), file: holding(two) })).toBe(two);
-    expect(await readCanonicalPlan({ cached: one, storage: holding(two), file: holding(undefined) })).toBe(
-      two,
-    );
-  });
-
-  it('[PM-42] is the raw file where no storage has it', async () => {
-    expect(await readCanonicalPlan({ storage: holding(undefined), file: holding(one) })).toBe(one);
-    expect(await readCanonicalPlan({ file: holding(undefined) })).toBeUndefined();
-  });
-
-  it('[PM-42] is not what an argument says', () => {
-    expect(differsFromPlan('one', one)).toBe(false);
-    expect(differsFromPlan('one\n', one)).toBe(true);
-    expect(differsFromPlan('one', undefined)).toBe(true);
+  it('[PM-43] may have exactly 1 MiB', () => {
+    expect(faultOfPlanText(storedPlan('x'.repeat(maxPlanBytes)))).toBeUndefined();
   });
 });

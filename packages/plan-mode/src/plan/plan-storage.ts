@@ -1,4 +1,4 @@
-import { type Digest, digestOfBytes } from '@placet/protocol';
+import { type Digest, digestOfBytes, maxPlanBytes, PlacetError, unsafeText } from '@placet/protocol';
 
 /** A plan as it is stored: its text, its exact bytes and the digest of those (PM-44). */
 export interface StoredPlan {
@@ -14,7 +14,10 @@ export interface StoredPlan {
 export interface PlanStorage {
   /** The plan; undefined where there is none, which an empty one is not. */
   load(): Promise<StoredPlan | undefined>;
-  /** Replaces the plan as a whole. @throws PlacetError `payload_too_large`, `validation_failed`; the old plan stays. */
+  /**
+   * Replaces the plan as a whole; an empty text is no plan.
+   * @throws PlacetError `payload_too_large`, `validation_failed`; the old plan stays.
+   */
   save(text: string): Promise<StoredPlan>;
 }
 
@@ -24,22 +27,17 @@ export function storedPlan(text: string): StoredPlan {
   return { text, bytes, digest: digestOfBytes(bytes) };
 }
 
-/**
- * Reads a plan in the one order there is (PM-42): what is cached, as long as the file has its digest; then the
- * storage; then the raw file. What a model says the plan is never counts.
- */
-export async function readCanonicalPlan(from: {
-  cached?: StoredPlan | undefined;
-  storage?: PlanStorage | undefined;
-  file: PlanStorage;
-}): Promise<StoredPlan | undefined> {
-  const { cached, storage, file } = from;
-  const raw = await file.load();
-  if (cached && raw && raw.digest === cached.digest) return cached;
-  return (await storage?.load()) ?? raw;
+/** Why a text cannot be kept as a plan, if so (PM-43): too large, or no text that every store can hold. */
+export function faultOfPlanText({ text, bytes }: StoredPlan): PlacetError | undefined {
+  if (bytes.length > maxPlanBytes) return planTooLarge(bytes.length);
+  const unsafe = unsafeText(text);
+  return unsafe ? new PlacetError('validation_failed', `the plan ${unsafe}; the old plan stays`) : undefined;
 }
 
-/** Whether a text that came in a tool's argument is another than the plan (PM-42): worth a log line, and nothing else. */
-export function differsFromPlan(argument: string, plan: StoredPlan | undefined): boolean {
-  return storedPlan(argument).digest !== plan?.digest;
+/** What is said of a plan of so many bytes. */
+export function planTooLarge(bytes: number): PlacetError {
+  return new PlacetError(
+    'payload_too_large',
+    `the plan has ${bytes} bytes; ${maxPlanBytes} are allowed. The old plan stays`,
+  );
 }

@@ -27,10 +27,17 @@ export function slugOf(sessionId: SessionId, attempt = 0): string {
 
 /**
  * The name of a plan's file (PM-40): `<slug>.md` for the main thread, `<slug>-agent-<agentId>.md` for an agent of it.
- * What of the agent's ID cannot stand in a file's name is replaced by a digest of all of it.
+ * An agent's ID that cannot stand in a file's name, or that a file system which ignores case would take for another's,
+ * is replaced by a digest of it.
  */
 export function planFileName(slug: string, agentId?: string): string {
   if (agentId === undefined) return `${slug}.md`;
-  const plain = /^[A-Za-z0-9_-]{1,64}$/.test(agentId);
-  return `${slug}-agent-${plain ? agentId : digestOfText(agentId).slice('sha256:'.length, 'sha256:'.length + 16)}.md`;
+  // One that looks like a digest is digested too: it could be another agent's.
+  const isPlain = /^[a-z0-9_-]{1,64}$/.test(agentId) && !/^[0-9a-f]{32}$/.test(agentId);
+  return `${slug}-agent-${isPlain ? agentId : digestOfAgent(agentId)}.md`;
+}
+
+/** JSON tells lone surrogates apart, which UTF-8 does not. */
+function digestOfAgent(agentId: string): string {
+  return digestOfText(JSON.stringify(agentId)).slice('sha256:'.length, 'sha256:'.length + 32);
 }
