@@ -17,6 +17,14 @@ describe('who may call what', () => {
     expect(codeOf(() => checkAccess(decideRequest, principal('lead'), { team: 'main' }))).toBeUndefined();
   });
 
+  it('[PM-13] an agent may have a session plan, and never has one leave plan mode', () => {
+    const agent: TokenClaims = { ...principal('lead'), kind: 'agent' };
+    const { enterPlanMode, exitPlanMode } = accessTable;
+    expect(codeOf(() => checkAccess(enterPlanMode, agent, { team: 'main' }))).toBeUndefined();
+    expect(codeOf(() => checkAccess(exitPlanMode, agent, { team: 'main' }))).toBe('forbidden');
+    expect(codeOf(() => checkAccess(exitPlanMode, principal('lead'), { team: 'main' }))).toBeUndefined();
+  });
+
   it('[IN-20] an inbox is read by its owner only', () => {
     const read = (role: Role, agent: string) =>
       codeOf(() => checkAccess(accessTable.readInbox, principal(role), { team: 'main', agent }));

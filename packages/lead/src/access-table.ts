@@ -10,7 +10,13 @@ export type Access =
    * Principals of the team in these roles. `own` narrows teammates: `request` to the requests they made (others do
    * not exist for them), `inbox` narrows everybody to the inbox that is theirs.
    */
-  | { readonly open?: never; readonly roles: readonly Role[]; readonly own?: 'request' | 'inbox' };
+  | {
+      readonly open?: never;
+      readonly roles: readonly Role[];
+      readonly own?: 'request' | 'inbox';
+      /** Only people, where it says so: no token of the kind `agent`, whatever its role. */
+      readonly kind?: 'person';
+    };
 
 const readers = ['lead', 'observer'] as const;
 const requestReaders = ['lead', 'observer', 'teammate'] as const;
@@ -29,6 +35,9 @@ export const accessTable = {
   sendMessage: { roles: ['teammate', 'lead'] },
   listQuestions: { roles: ['lead'] },
   answerQuestion: { roles: ['lead'] },
+  showPosture: { roles: ['lead'] },
+  enterPlanMode: { roles: ['lead'] },
+  exitPlanMode: { roles: ['lead'], kind: 'person' },
   followEvents: { roles: readers },
   claimWork: { roles: ['teammate'], own: 'request' },
   sendReceipt: { roles: ['teammate'], own: 'request' },
@@ -62,6 +71,8 @@ export function checkAccess(
   if (access.open === true) return;
   if (!access.roles.includes(principal.role))
     throw new PlacetError('forbidden', `the role ${principal.role} may not do this`);
+  if (access.open === undefined && access.kind !== undefined && principal.kind !== access.kind)
+    throw new PlacetError('forbidden', `only a ${access.kind} may do this, not an ${principal.kind}`);
   if (access.open === undefined && access.own === 'inbox' && params.agent !== inboxOf(principal))
     throw new PlacetError('forbidden', 'an inbox is read by its owner only');
 }

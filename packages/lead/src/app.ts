@@ -26,6 +26,7 @@ import { inboxRoutes } from './routes/inboxes.ts';
 import { questionRoutes } from './routes/questions.ts';
 import { requestRoutes } from './routes/requests.ts';
 import { registerRoutes } from './routes/route.ts';
+import { sessionRoutes } from './routes/sessions.ts';
 import { workRoutes } from './routes/work.ts';
 import { startDuties } from './services/duties.ts';
 
@@ -83,6 +84,7 @@ export async function createLead(options: LeadOptions): Promise<Lead> {
     ...decisionRoutes(context),
     ...inboxRoutes(context),
     ...questionRoutes(context),
+    ...sessionRoutes(context),
     ...eventRoutes(context),
     ...workRoutes(context),
     ...healthRoutes(context),

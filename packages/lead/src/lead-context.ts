@@ -12,7 +12,16 @@ export type LeadConfig = Pick<
 /** The stores that a lead service works on. */
 export type LeadStores = Pick<
   Mailbox,
-  'requests' | 'tasks' | 'questions' | 'inboxes' | 'events' | 'hub' | 'presence' | 'duties' | 'teams'
+  | 'requests'
+  | 'tasks'
+  | 'questions'
+  | 'sessions'
+  | 'inboxes'
+  | 'events'
+  | 'hub'
+  | 'presence'
+  | 'duties'
+  | 'teams'
 >;
 
 /** What the routes and services of a lead share. */

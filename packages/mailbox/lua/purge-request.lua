@@ -1,9 +1,9 @@
 -- Deletes a request that was settled before a time, with everything that hangs on it (TM-42, ST-9).
 -- KEYS: 1-9 parts/team.lua · 10 request · 11 its state · 12 decision · 13 foreign ID · 14 session · 15 task · 16 plan
---   17 plan as edited (the plan's key where it was not) · 18 plan references · 19 lease of the duty
+--   17 plan as edited (the plan's key where it was not) · 18 plan references · 19 lease of the duty · 20 report of the session · 21 its draft
 -- ARGV: 1 v · 2 id · 3 id as hashes have it · 4 settled before, ms · 5 tombstone ms; 0 for none · 6 digest
 --   7 digest of the edited plan; '' for none · 8 epoch of the duty; '' for none
--- Replies: purged · kept · deposed · too_new
+-- Replies: purged, session where that is gone too · kept · deposed · too_new
 -- @include parts/version.lua
 -- @include parts/wake.lua
 -- @include parts/plan-reference.lua
@@ -26,7 +26,8 @@ redis.call('ZREM', ENDED, id)
 redis.call('ZREM', SETTLED, id)
 if ses[2] == ARGV[3] then
   if not ses[4] and (not ses[3] or OVER[ses[3]]) then
-    redis.call('DEL', SES, KEYS[15])
+    redis.call('DEL', SES, KEYS[15], KEYS[20], KEYS[21])
+    return { 'purged', 'session' }
   else
     redis.call('HDEL', SES, 'rq', 'rqen')
   end

@@ -1,6 +1,6 @@
 -- Stores a request and ends its session's pending predecessor, in one step (WR-20, WR-23 to WR-26, ST-9).
 -- KEYS: 1-9 parts/team.lua · 10 request · 11 foreign ID · 12 session · 13 plan · 14 plan references
---   15 predecessor · 16 its state · 17 inbox of the teammate · 18 owner proof
+--   15 predecessor · 16 its state · 17 inbox of the teammate · 18 owner proof · 19 draft of the plan
 -- ARGV: 1 v · 2 id · 3 id as hashes have it · 4 record JSON · 5 plan bytes · 6 digest · 7 teammate · 8 session
 --   9 when a native ID was made, ms; '' for a foreign one · 10 retention ms · 11 how far ahead an ID may be, ms
 --   12 deadline, ms; '' for none · 13 wait ms · 14, 15 its bounds, ms · 16 predecessor; '' for none · 17 as hashes
@@ -62,6 +62,7 @@ redis.call('ZADD', PENDING, number, id)
 redis.call('ZADD', DEADLINES, deadline, id)
 if not made then redis.call('SET', RID, ARGV[7]) end
 if ARGV[20] ~= '' then redis.call('SET', KEYS[18], ARGV[20]) end
+redis.call('DEL', KEYS[19])
 redis.call('HSET', SES, 'v', ARGV[1], 'rq', ARGV[3], 'rv', ARGV[21])
 redis.call('HDEL', SES, 'wn', 'rqen')
 if ses[4] then redis.call('HSET', SES, 'rqen', ses[4]) end

@@ -111,6 +111,22 @@ export function endedQuestionHistory(
   };
 }
 
+/** A lead ordered a session into plan mode, or out of it (PM-18). */
+export function orderHistory(
+  { teammate, sessionId }: Omit<Subject, 'requestId'>,
+  { mode, by }: { mode: PermissionMode; by: string },
+): History {
+  const cause = mode === 'plan' ? 'entered' : 'exited';
+  const announcement =
+    mode === 'plan'
+      ? `${by} has the session plan: nothing is changed before a plan is approved.`
+      : `${by} has the session leave plan mode without an approval, to ${mode}.`;
+  return {
+    event: eventText({ type: 'plan:mode', teammate, sessionId, mode, cause, announcement, by }),
+    audit: JSON.stringify({ act: 'mode:ordered', teammate, session: sessionId, mode, by }),
+  };
+}
+
 function eventText(body: TeamEventBody): string {
   return JSON.stringify(body);
 }

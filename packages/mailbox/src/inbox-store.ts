@@ -2,6 +2,7 @@ import {
   type AgentName,
   type Envelope,
   isAsking,
+  isOrder,
   KnownMessage,
   leadInboxName,
   type Message,
@@ -193,6 +194,11 @@ function checkMessage(message: Message): void {
     throw new PlacetError(
       'validation_failed',
       `a message of type ${message.type} is made by the store, not sent`,
+    );
+  if (isOrder(message))
+    throw new PlacetError(
+      'validation_failed',
+      'a session is told its mode by its own route, not by a message',
     );
   if (isAsking(message))
     throw new PlacetError('validation_failed', `a ${message.type} is asked of the lead, not sent to anybody`);

@@ -69,6 +69,7 @@ export type { ListQuery } from './request-listing.ts';
 export type { RequestName } from './request-reader.ts';
 export { RequestStore } from './request-store.ts';
 export type { SubmitCommand } from './request-submitting.ts';
+export { type OrderCommand, SessionStore, type SessionView } from './session-store.ts';
 export { signDecision } from './signing/decision-signing.ts';
 export { DecisionVerifier } from './signing/decision-verifier.ts';
 export { type JwksLocation, JwksSource, type JwksSourceOptions } from './signing/jwks-source.ts';
@@ -82,6 +83,7 @@ export {
   PublicJwk,
 } from './signing/key-source.ts';
 export { createLeadMode, verifyLeadMode } from './signing/lead-mode.ts';
+export { createModeOrder, type ModeOrder, verifyModeOrder } from './signing/mode-order.ts';
 export { createOwnerProof, type Ownership, verifyOwnerProof } from './signing/owner-proof.ts';
 export { RedisRevocations, type TeamList } from './signing/redis-revocations.ts';
 export { type RevocationStore, Revocations, type RevocationsOptions } from './signing/revocations.ts';

@@ -74,6 +74,18 @@ export const keyTable = {
     holds: 'a session: latest request, revision, epoch and lease, wake number, phase of its task',
     life: 'until its latest request is purged',
   },
+  sessionReport: {
+    pattern: 'm.<teammate>:pos:<sessionId>',
+    type: 'string',
+    holds: 'what the session’s host last reported of it, as JSON: shown, and believed in nothing else',
+    life: 'until its session is purged',
+  },
+  draft: {
+    pattern: 'm.<teammate>:draft:<sessionId>',
+    type: 'string',
+    holds: 'the plan that the session is writing, raw UTF-8',
+    life: 'until it is submitted, or its session purged',
+  },
   question: {
     pattern: 'm.<teammate>:qst:<requestId>',
     type: 'string',

@@ -5,6 +5,7 @@ import type {
   Envelope,
   Job,
   PermissionMode,
+  PostureReport,
   QuestionRecord,
   RequestId,
   RequestRecord,
@@ -130,6 +131,23 @@ export interface MailboxPort {
   releaseSession(lease: SessionLease): Promise<void>;
   /** Changes the record under a lease; false when the lease is lost (nothing was written). */
   changeTask(lease: SessionLease, change: TaskChange): Promise<boolean>;
+
+  /** Says that the session entered plan mode again: no former approval opens anything in it any more (WR-25). */
+  enterPlanMode(sessionId: SessionId): Promise<void>;
+  /**
+   * Keeps what the host says of a session, in place of what it said before (PM-18): what the lead is shown, and what the
+   * host takes the session up from (PM-9). With `lease`, only while no later holder has the session; false, and nothing written, where it is lost.
+   * @throws PlacetError `not_found`, `validation_failed`, `payload_too_large`
+   */
+  reportPosture(sessionId: SessionId, report: PostureReport, lease?: SessionLease): Promise<boolean>;
+  /** What was last reported; undefined where there is nothing, or nothing that can be read. */
+  loadPosture(sessionId: SessionId): Promise<PostureReport | undefined>;
+  /**
+   * Keeps the plan that a session is writing, exactly (PM-45); submitting a plan takes it away. Answers and throws as
+   * `reportPosture`.
+   */
+  saveDraft(sessionId: SessionId, plan: string, lease?: SessionLease): Promise<boolean>;
+  loadDraft(sessionId: SessionId): Promise<string | undefined>;
 
   /**
    * Holds the session and claims the work of its latest request in one step (TM-16); under a lease that `holder`

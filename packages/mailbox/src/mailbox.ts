@@ -11,6 +11,7 @@ import { Presence } from './presence.ts';
 import { QuestionStore } from './question-store.ts';
 import { RedisMailboxPort } from './redis-mailbox-port.ts';
 import { RequestStore } from './request-store.ts';
+import { SessionStore } from './session-store.ts';
 import type { StoreContext } from './store-context.ts';
 import { TaskStore } from './task-store.ts';
 import { Teams } from './teams.ts';
@@ -42,6 +43,7 @@ export interface Mailbox {
   readonly requests: RequestStore;
   readonly tasks: TaskStore;
   readonly questions: QuestionStore;
+  readonly sessions: SessionStore;
   readonly inboxes: InboxStore;
   readonly events: EventLog;
   readonly hub: EventHub;
@@ -81,6 +83,7 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
   const requests = new RequestStore(context);
   const tasks = new TaskStore(context);
   const questions = new QuestionStore(context, tasks);
+  const sessions = new SessionStore(context);
   const events = new EventLog(handle, teams);
   const presence = new Presence(handle, teams);
   const inboxes = new InboxStore({ handle, teams, requests, questions, visibilityMs: options.visibilityMs });
@@ -90,6 +93,7 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
     requests,
     tasks,
     questions,
+    sessions,
     inboxes,
     events,
     hub,
@@ -99,7 +103,7 @@ export function createMailbox(handle: RedisHandle, options: MailboxOptions = {})
     audit: new AuditLog(handle),
     port: (team, teammate, { owner, ownerProof, policyDigest: digest = defaultPolicy }) =>
       new RedisMailboxPort(
-        { requests, tasks, questions, inboxes, events, presence },
+        { requests, tasks, questions, sessions, inboxes, events, presence },
         { team, teammate, owner, ownerProof, policyDigest: digest },
       ),
     close: () => hub.close(),

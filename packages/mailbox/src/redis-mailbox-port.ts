@@ -6,6 +6,7 @@ import {
   leadInboxName,
   type Message,
   type PermissionMode,
+  type PostureReport,
   parseOrThrow,
   type QuestionRecord,
   type RequestRecord,
@@ -29,6 +30,7 @@ import type { Presence } from './presence.ts';
 import type { AskResult } from './question-asking.ts';
 import type { QuestionStore } from './question-store.ts';
 import type { RequestStore } from './request-store.ts';
+import type { SessionStore } from './session-store.ts';
 import type { TaskStore } from './task-store.ts';
 
 /** Whose mailbox a port is, and what goes with its submissions. */
@@ -48,6 +50,7 @@ export interface PortStores {
   requests: RequestStore;
   tasks: TaskStore;
   questions: QuestionStore;
+  sessions: SessionStore;
   inboxes: InboxStore;
   events: EventLog;
   presence: Presence;
@@ -140,6 +143,26 @@ export class RedisMailboxPort implements MailboxPort {
 
   changeTask(lease: SessionLease, change: TaskChange): Promise<boolean> {
     return this.#stores.tasks.change(this.#session(lease.sessionId), lease, change);
+  }
+
+  enterPlanMode(sessionId: string): Promise<void> {
+    return this.#stores.tasks.enterPlanMode(this.#session(sessionId));
+  }
+
+  reportPosture(sessionId: string, report: PostureReport, lease?: SessionLease): Promise<boolean> {
+    return this.#stores.sessions.report(this.#session(sessionId), report, lease?.epoch);
+  }
+
+  async loadPosture(sessionId: string): Promise<PostureReport | undefined> {
+    return (await this.#stores.sessions.look(this.#session(sessionId)))?.report?.said;
+  }
+
+  saveDraft(sessionId: string, plan: string, lease?: SessionLease): Promise<boolean> {
+    return this.#stores.sessions.saveDraft(this.#session(sessionId), plan, lease?.epoch);
+  }
+
+  loadDraft(sessionId: string): Promise<string | undefined> {
+    return this.#stores.sessions.loadDraft(this.#session(sessionId));
   }
 
   claim(requestId: string, holder: string, leaseMs: number, session?: string): Promise<LeaseResult> {

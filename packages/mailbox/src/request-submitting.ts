@@ -162,6 +162,7 @@ class SubmitAttempt {
       keyOf(team, 'requestState', teammate, before.requestId),
       keyOf(team, 'inbox', teammate),
       keyOf(team, 'owner', teammate),
+      keyOf(team, 'draft', teammate, sessionId),
     ];
     const what = [requestId, packRequestId(team, teammate, requestId), this.#text, bytes, packDigest(digest)];
     const who = [teammate, sessionId, parseNativeRequestId(requestId)?.madeAtMs ?? ''];

@@ -1,6 +1,7 @@
 import { parseNativeRequestId } from '@placet/protocol';
 import { keyOf } from './keys.ts';
 import { packRequestId, unpackRequestId } from './packed-names.ts';
+import { purgeSessionQuestions } from './question-sweeping.ts';
 import type { StoredParts } from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import type { RequestName, RequestReader } from './request-reader.ts';
@@ -8,6 +9,7 @@ import { runScript, storeCall } from './scripts.ts';
 import { type DutyFence, fenceEpoch, fenceKey, runTeamScript, type StoreContext } from './store-context.ts';
 import { type Swept, sweep } from './sweep.ts';
 import { dueMembers, type Surplus, surplusOf } from './sweep-members.ts';
+import type { SessionName } from './task-store.ts';
 
 /** How long the ID of a foreign client stays taken after its request was purged (ST-9). */
 const foreignTombstoneMs = 365 * 24 * 60 * 60 * 1000;
@@ -127,6 +129,7 @@ async function purgeRequest(
     keyOf(team, 'plan', approved),
     keyOf(team, 'planReferences'),
     fenceKey(team, fence),
+    ...besideSession({ team, teammate, sessionId }),
   ];
   const what = [
     requestId,
@@ -136,6 +139,7 @@ async function purgeRequest(
   ];
   const args = [...what, digest, approved, fenceEpoch(fence)];
   const reply = await runTeamScript(context, team, 'purge-request', keys, args);
+  if (reply.text(0) === 'session') await purgeSessionQuestions(context, { team, teammate, sessionId });
   return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
 }
 
@@ -160,9 +164,16 @@ async function purgeTask(
     keyOf(team, 'task', teammate, sessionId),
     keyOf(team, 'session', teammate, sessionId),
     fenceKey(team, fence),
+    ...besideSession({ team, teammate, sessionId }),
   ];
   const reply = await runScript(context, 'purge-task', keys, [member, beforeMs, fenceEpoch(fence)]);
+  if (reply.word === 'purged') await purgeSessionQuestions(context, { team, teammate, sessionId });
   return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
+}
+
+/** What goes with a session. */
+function besideSession({ team, teammate, sessionId }: SessionName): string[] {
+  return [keyOf(team, 'sessionReport', teammate, sessionId), keyOf(team, 'draft', teammate, sessionId)];
 }
 
 /**

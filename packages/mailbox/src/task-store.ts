@@ -36,6 +36,8 @@ const StoredSession = z.object({
   rv: count,
   ep: count,
   wk: count,
+  /** How often it entered plan mode again. */
+  en: count,
   /** The intent (TM-4): request and digest of its plan. */
   ir: z.string().optional(),
   id: z.string().optional(),
@@ -180,6 +182,7 @@ function toTask(name: SessionName, text: string, fields: unknown): TaskRecord {
     ...(intent && { intent: { requestId: intent, digest: unpackDigest(session.id ?? '') } }),
     epoch: session.ep,
     wake: session.wk,
+    planEntries: session.en,
     ...(session.rs !== undefined && { reason: session.rs }),
     ...(session.br !== undefined && { branch: session.br }),
     ...(session.cm !== undefined && { commit: session.cm }),

@@ -14,6 +14,8 @@ export const tokenType = 'placet-token+jwt';
 export const ownerProofType = 'placet-owner+jwt';
 /** The `typ` of what a lead said its own mode is (TM-30, IN-6). */
 export const leadModeType = 'placet-lead-mode+jwt';
+/** The `typ` of a lead's order that a session enter or leave plan mode (PM-18). */
+export const modeOrderType = 'placet-mode-order+jwt';
 /** The only signature algorithm there is: Ed25519. */
 export const signatureAlgorithm = 'EdDSA';
 /** Who issues everything that is signed. */
@@ -101,6 +103,24 @@ export const LeadModeClaims = z.strictObject({
   iat: z.number().int(),
 });
 export type LeadModeClaims = z.infer<typeof LeadModeClaims>;
+
+/**
+ * A person's or lead's order to one session (PM-18). It stands in an inbox, which others can write to, and is followed for its
+ * signature only; a session that requires plan mode follows none that leaves it (PM-17).
+ */
+export const ModeOrderClaims = z.strictObject({
+  v: z.literal(1),
+  iss: z.literal(issuer),
+  team: TeamName,
+  teammate: TeammateName,
+  sessionId: SessionId,
+  mode: PermissionMode,
+  /** How often the session had entered plan mode: a session that has entered again follows no older order. */
+  planEntries: z.number().int().nonnegative(),
+  by: Principal,
+  iat: z.number().int(),
+});
+export type ModeOrderClaims = z.infer<typeof ModeOrderClaims>;
 
 /** A token lives at most this long (WR-32). */
 export const maxTokenLifetimeMs = 90 * 24 * 60 * 60 * 1000;

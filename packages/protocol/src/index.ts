@@ -16,7 +16,9 @@ export {
   issuer,
   LeadModeClaims,
   leadModeType,
+  ModeOrderClaims,
   maxTokenLifetimeMs,
+  modeOrderType,
   OwnerClaims,
   ownerProofType,
   PrincipalKind,
@@ -85,6 +87,7 @@ export {
   Envelope,
   IdleNotification,
   isAsking,
+  isOrder,
   KnownMessage,
   Message,
   ModeChanged,
@@ -190,4 +193,11 @@ export {
   PlanProposedEvent,
   SessionEvent,
 } from './session-events.ts';
+export {
+  maxPostureReportBytes,
+  PostureReport,
+  RefusalCount,
+  SessionPosture,
+  WorkingItem,
+} from './session-posture.ts';
 export { resetEvent, TeamEvent, TeamEventBody } from './team-events.ts';

@@ -97,6 +97,8 @@ export const TaskRecord = z.looseObject({
   intent: z.looseObject({ requestId: RequestId, digest: z.string() }).optional(),
   epoch: z.number().int().nonnegative(),
   wake: z.number().int().nonnegative(),
+  /** How often it entered plan mode again (WR-25): an order to leave it is void once this has risen. */
+  planEntries: z.number().int().nonnegative().optional(),
   reason: z.string().optional(),
   branch: z.string().optional(),
   commit: z.string().optional(),

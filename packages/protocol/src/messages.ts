@@ -64,7 +64,14 @@ export const TextMessage = z.looseObject({
   text: z.string().min(1).max(100_000),
 });
 /** Someone's permission mode is now another; the lead's last one is a default for granting (TM-30). */
-export const ModeChanged = z.looseObject({ type: z.literal('mode_changed'), mode: PermissionMode });
+export const ModeChanged = z.looseObject({
+  type: z.literal('mode_changed'),
+  mode: PermissionMode,
+  /** To a teammate: which of its sessions is to be in that mode, by order of a lead. */
+  sessionId: SessionId.optional(),
+  /** The order as signed ({@link ModeOrderClaims}): without one that verifies there is none. */
+  order: z.string().optional(),
+});
 /** A teammate has nothing to do. */
 export const IdleNotification = z.looseObject({ type: z.literal('idle_notification') });
 /** Asks a teammate to stop, and its answer. */
@@ -111,6 +118,11 @@ export function isAsking({ type }: Message): boolean {
   return AskingMessage.options.some(({ shape }) => shape.type.value === type);
 }
 
+/** Whether a message would order a session about, which only the session's route does (PM-18). */
+export function isOrder({ type, sessionId }: Message): boolean {
+  return type === 'mode_changed' && sessionId !== undefined;
+}
+
 /** An entry of an inbox (2.2). */
 export const Envelope = z.looseObject({
   /** Opaque; entries of one inbox sort by arrival, and `after` takes it. */
@@ -132,10 +144,15 @@ export const OutgoingMessage = z.strictObject({
   message: Message.refine(
     ({ type }) => !reservedMessageTypes.some((reserved) => reserved === type),
     'is made by submitting, deciding or answering, and not by a message',
-  ).refine(
-    (message) => JSON.stringify(message).length <= maxMessageChars,
-    `must be at most ${maxMessageChars} characters of JSON`,
-  ),
+  )
+    .refine(
+      (message) => !isOrder(message),
+      'a session is told its mode by its own route, and not by a message',
+    )
+    .refine(
+      (message) => JSON.stringify(message).length <= maxMessageChars,
+      `must be at most ${maxMessageChars} characters of JSON`,
+    ),
 });
 export type OutgoingMessage = z.infer<typeof OutgoingMessage>;
 

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { Timestamp } from './clock.ts';
-import { AgentName, RequestId, TeamName } from './ids.ts';
+import { AgentName, RequestId, SessionId, TeammateName, TeamName } from './ids.ts';
 import { Envelope, OutgoingMessage } from './messages.ts';
 import { PermissionMode } from './permission-mode.ts';
 import { QuestionPage, QuestionRecord } from './question-record.ts';
 import { AnswerBody } from './questions.ts';
 import { DecisionBody, RequestPage, RequestRecord, RequestWithPlan, Submission } from './request.ts';
 import { RequestState } from './request-machine.ts';
+import { SessionPosture } from './session-posture.ts';
 
 const OfTeam = z.object({ team: TeamName });
 const OfRequest = z.object({ team: TeamName, id: RequestId });
+const OfSession = z.object({ team: TeamName, id: SessionId });
 const OfAgent = z.object({ team: TeamName, agent: AgentName });
 const wholeNumber = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
 
@@ -52,6 +54,11 @@ export const PresenceBody = z.strictObject({
   ttlMs: z.number().int().min(1000).max(600_000).default(30_000),
 });
 export type PresenceBody = z.infer<typeof PresenceBody>;
+
+/** Whose session it is: needed where two teammates have one of the same ID. */
+const teammateQuery = { teammate: TeammateName.optional() };
+/** Makes the repetition of an order harmless for a day (TM-45). */
+const orderQuery = z.object({ ...teammateQuery, operationId: z.string().min(1).max(128).optional() });
 
 /** What the service says of itself. */
 export const Health = z.looseObject({ status: z.enum(['ok', 'unavailable']) });
@@ -173,6 +180,31 @@ export const routes = {
     params: OfRequest,
     body: AnswerBody,
     answers: { 200: QuestionRecord },
+  },
+  showPosture: {
+    method: 'GET',
+    path: '/v1/teams/:team/sessions/:id/plan-mode',
+    summary: 'Read the whole posture of a session, and which link of it is missing',
+    params: OfSession,
+    query: z.object(teammateQuery),
+    answers: { 200: SessionPosture },
+  },
+  enterPlanMode: {
+    method: 'POST',
+    path: '/v1/teams/:team/sessions/:id/plan-mode',
+    summary: 'Have a session enter plan mode. Every approval that it had is void from then on',
+    params: OfSession,
+    query: orderQuery,
+    answers: { 200: SessionPosture },
+  },
+  exitPlanMode: {
+    method: 'DELETE',
+    path: '/v1/teams/:team/sessions/:id/plan-mode',
+    summary:
+      'Have a session that does not require plan mode leave it, without an approval. It is no standing approval for any tool',
+    params: OfSession,
+    query: orderQuery,
+    answers: { 200: SessionPosture },
   },
   followEvents: {
     method: 'GET',

@@ -4,6 +4,7 @@ import { Digest } from './digest.ts';
 import { TaskPhase } from './job.ts';
 import { PermissionMode } from './permission-mode.ts';
 import { Outcome } from './request-machine.ts';
+import { ModeCause } from './session-events.ts';
 
 const about = {
   teammate: z.string().optional(),
@@ -43,6 +44,28 @@ const PhaseChanged = z.looseObject({
   phase: TaskPhase,
   reason: z.string().optional(),
 });
+/**
+ * A session's mode is now another (PM-78), or a lead ordered that it be: then `by` says who, and there is no `seq`, for
+ * the session's host numbers only what it did itself. `previousMode` is absent where nobody knows it.
+ */
+const PlanMode = z.looseObject({
+  type: z.literal('plan:mode'),
+  ...about,
+  seq: z.number().int().positive().optional(),
+  mode: PermissionMode,
+  previousMode: PermissionMode.optional(),
+  cause: ModeCause,
+  announcement: z.string().max(500),
+  by: z.string().optional(),
+});
+/** The gate of a session refused a call (PM-28). */
+const PlanBlocked = z.looseObject({
+  type: z.literal('plan:blocked'),
+  ...about,
+  seq: z.number().int().positive().optional(),
+  tool: z.string().max(256),
+  reason: z.string().max(64),
+});
 /** A question or consent was asked, or has ended (WR-12). `by` is who answered. */
 const QuestionChanged = z.looseObject({
   type: z.literal('question'),
@@ -62,6 +85,8 @@ export const TeamEventBody = z.discriminatedUnion('type', [
   PlanDecided,
   WorkChanged,
   PhaseChanged,
+  PlanMode,
+  PlanBlocked,
   QuestionChanged,
   MessageSent,
   Alarm,

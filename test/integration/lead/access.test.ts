@@ -119,6 +119,9 @@ const allowed: Partial<Record<RouteName, Role[]>> = {
   sendMessage: ['teammate', 'lead'],
   listQuestions: ['lead'],
   answerQuestion: ['lead'],
+  showPosture: ['lead'],
+  enterPlanMode: ['lead'],
+  exitPlanMode: ['lead'],
   followEvents: ['lead', 'observer'],
   claimWork: ['teammate'],
   sendReceipt: ['teammate'],
@@ -146,13 +149,24 @@ async function callOf(name: RouteName): Promise<{ path: string; body?: unknown }
     settleWork: { epoch: 1, state: 'done' },
     reportPresence: { process: 'p1' },
   };
-  return { path: name === 'awaitDecision' ? `${path}?timeoutMs=0` : path, body: bodies[name] };
+  const query =
+    name === 'awaitDecision' ? '?timeoutMs=0' : path.includes('/sessions/') ? '?teammate=worker' : '';
+  return { path: path + query, body: bodies[name] };
 }
 
 /** What a path's `:id` can name. */
 async function idFor(path: string, token: string): Promise<string> {
   if (path.includes('/questions/:id')) return ask(token);
+  if (path.includes('/sessions/:id')) return freeSession(token);
   return path.includes(':id') ? (await world.submit(token)).requestId : '';
+}
+
+/** A session that may be told to leave plan mode. */
+async function freeSession(token: string): Promise<string> {
+  const { team, teammate, sessionId } = await world.submit(token);
+  const report = { mode: 'plan', prePlanMode: 'default', planModeRequired: false } as const;
+  await world.mailbox.sessions.report({ team, teammate, sessionId }, report);
+  return sessionId;
 }
 
 async function ask(token: string): Promise<string> {

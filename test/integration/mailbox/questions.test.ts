@@ -1,5 +1,6 @@
 import { type AskResult, keyOf, type MailboxPort } from '@placet/mailbox';
 import {
+  type AnswerBody,
   type Answers,
   type AskingMessage,
   leadInboxName,
@@ -271,12 +272,13 @@ describe('answering', () => {
     const { requestId } = (await port.ask(question())).record;
     const before = await contentOf(world);
     const { team } = world;
-    for (const body of [
+    const bodies: AnswerBody[] = [
       { answers: { 'Which size?': { labels: ['Red'] } } },
       { answers: { [colour]: { labels: ['Green'] } } },
       { answers: { [colour]: { labels: ['Red'], notes: { Green: 'n' } } } },
-      { consent: 'accepted' as const },
-    ]) {
+      { consent: 'accepted' },
+    ];
+    for (const body of bodies) {
       const command = { team, requestId, body, by: 'lead:ada' };
       const error = await failureOf(world.mailbox.questions.answer(command));
       expect([error.code, error.issues?.every(({ path }) => path !== '')]).toEqual([

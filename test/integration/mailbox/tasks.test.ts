@@ -55,6 +55,7 @@ describe('a task', () => {
       revision: 0,
       epoch: 0,
       wake: 0,
+      planEntries: 0,
     });
     const before = await contentOf(world);
     expect(await world.mailbox.tasks.open(name, { ...job, task: 'another' })).toEqual(task);
