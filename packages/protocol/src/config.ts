@@ -102,6 +102,10 @@ export const settings = {
     schema: flag.default(false),
     doc: 'Whether approving a plan at its session offers to begin the work in a new context.',
   },
+  askUserQuestionTimeout: {
+    schema: z.enum(['never', '60s', '5m', '10m']).default('never'),
+    doc: 'How long a person at a session may be silent before its question goes on with what they chose so far; it never approves a plan.',
+  },
   permissionCeiling: {
     schema: WorkingMode.default('bypassPermissions'),
     restrict: (values: WorkingMode[]) => lowestCeiling(...values),
