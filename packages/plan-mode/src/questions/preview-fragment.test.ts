@@ -50,6 +50,11 @@ const refused: [name: string, preview: string][] = [
   ['javascript: as entities without semicolons', '<a href="&#106&#x61vascript:alert(1)">a</a>'],
   ['javascript: in capitals', '<a href=JaVaScRiPt:alert(1)>a</a>'],
   ['javascript: in any attribute', '<div data-link="javascript:alert(1)">a</div>'],
+  ['javascript: in any attribute with a tab within', '<div data-link="java\tscript:alert(1)">a</div>'],
+  [
+    'javascript: in any attribute with white space before',
+    '<div data-link=" \u0001javascript:alert(1)">a</div>',
+  ],
   ['javascript: with a prefix', '<a xlink:href="javascript:alert(1)">a</a>'],
   ['vbscript:', '<a href="vbscript:msgbox(1)">a</a>'],
   ['data: of HTML', '<a href="data:text/html;base64,PHNjcmlwdD4=">a</a>'],
