@@ -2,6 +2,12 @@ export { announcementOf, type ModeChange } from './entry/announcement.ts';
 export { type MessageOrigin, type MetaCommand, parseMetaCommand } from './entry/meta-command.ts';
 export { type StartingMode, startingMode } from './entry/starting-mode.ts';
 export {
+  type ConsentFlow,
+  type ConsentOutcome,
+  consentWords,
+  enterByConsent,
+} from './entry/consent.ts';
+export {
   type Gate,
   judgeWhilePlanning,
   type PlanPhase,
@@ -36,6 +42,41 @@ export type { DecisionContents } from './posture/plan-decisions.ts';
 export { PlanSession } from './posture/plan-session.ts';
 export type { Actor, Left, Opened, PlanSessionOptions, Rejected } from './posture/plan-session-options.ts';
 export { type Refused, refuse } from './posture/refused.ts';
+export {
+  type AfkConditions,
+  type AskUserQuestionTimeout,
+  afkTimeoutMs,
+} from './questions/afk-timeout.ts';
+export { answerText, type EndedQuestions } from './questions/answer-text.ts';
+export type {
+  Answered,
+  Consented,
+  ConsentEnd,
+  QuestionsEnd,
+  Stopped,
+  Unanswered,
+} from './questions/ask-end.ts';
+export { asksForApproval } from './questions/asks-for-approval.ts';
+export { type AnswersVerdict, judgeAnswers } from './questions/judge-answers.ts';
+export type { EndVerdict } from './questions/judge-end.ts';
+export {
+  judgeQuestions,
+  type QuestionFault,
+  type QuestionFaultReason,
+  type QuestionsVerdict,
+  type RefusedQuestions,
+} from './questions/judge-questions.ts';
+export { OpenQuestions } from './questions/open-questions.ts';
+export type {
+  AskOptions,
+  OpenQuestionsOptions,
+  RefusedAsk,
+  ShownQuestion,
+} from './questions/open-questions-options.ts';
+export { faultsOfPreview } from './questions/preview-fragment.ts';
+export type { EventFacts, QuestionEvent } from './questions/question-event.ts';
+export { Ask, KeptQuestion, QuestionsSnapshot } from './questions/questions-snapshot.ts';
+export { systemTimer, type Timer } from './questions/timer.ts';
 export {
   faultOfInstructions,
   type InstructionsFault,
