@@ -4,6 +4,7 @@ import {
   createSigner,
   type DecideDeps,
   type DecideInput,
+  type Durability,
   decideRequest,
   fixedKeys,
   KeyedMutex,
@@ -64,8 +65,8 @@ export class LeadProcess {
     this.#key = key;
   }
 
-  static async start(url: string, key: LeadKey): Promise<LeadProcess> {
-    const handle = connectRedis({ url, name: 'lead' });
+  static async start(url: string, key: LeadKey, durability?: Durability): Promise<LeadProcess> {
+    const handle = connectRedis({ url, name: 'lead', durability });
     await handle.ready();
     return new LeadProcess(handle, key);
   }

@@ -1,3 +1,4 @@
+import { queuePrefix } from '@placet/mailbox';
 import { Redis } from 'ioredis';
 import { eventually } from './eventually.ts';
 import { type OwnRedis, startOwnRedis, uniqueTeam } from './redis-server.ts';
@@ -12,8 +13,10 @@ export interface TestCluster {
   readonly replica: OwnRedis | undefined;
   /** A connection to one of its nodes, closed with the Cluster. */
   admin(node: OwnRedis): Redis;
-  /** A team name that no other test uses, whose keys lie on this master. */
-  teamOn(master: OwnRedis): Promise<string>;
+  /** A team name that no other test uses, whose keys lie on this master; of the teammate, if one is named, the queue too. */
+  teamOn(master: OwnRedis, teammate?: string): Promise<string>;
+  /** Moves a team's slot as operators do, while it is in use: `onBatch` runs after each ten keys that have moved. */
+  moveTeam(team: string, from: OwnRedis, to: OwnRedis, onBatch: () => Promise<unknown>): Promise<void>;
   /** Runs a command on every node. */
   everywhere(...command: [string, ...string[]]): Promise<void>;
   /** Waits until every node that runs says that the Cluster works, and knows the same masters. */
@@ -24,11 +27,14 @@ export interface TestCluster {
 /** How soon nodes give each other up, in milliseconds: short, so that a failover takes little of a test's time. */
 const nodeTimeoutMs = 1000;
 const slotCount = 16_384;
-const settings = [
-  ...['--cluster-enabled', 'yes', '--cluster-announce-ip', '127.0.0.1'],
-  ...['--cluster-node-timeout', String(nodeTimeoutMs), '--cluster-replica-validity-factor', '0'],
-  ...['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'],
-];
+const settings = Object.entries({
+  'cluster-enabled': 'yes',
+  'cluster-announce-ip': '127.0.0.1',
+  'cluster-node-timeout': nodeTimeoutMs,
+  'cluster-replica-validity-factor': 0,
+  'repl-diskless-sync-delay': 0,
+  'repl-ping-replica-period': 1,
+}).flatMap(([name, value]) => [`--${name}`, String(value)]);
 
 /** Starts three masters and, with `replica`, one more that follows the first. */
 export async function startCluster({ replica = false, extra = [] as string[] } = {}): Promise<TestCluster> {
@@ -71,13 +77,30 @@ class ProcessCluster implements TestCluster {
     return admin;
   }
 
-  async teamOn(master: OwnRedis): Promise<string> {
+  async teamOn(master: OwnRedis, teammate?: string): Promise<string> {
     const [first, last] = this.#rangeOf(this.masters.indexOf(master));
     for (;;) {
       const team = uniqueTeam();
-      const slot = Number(await this.admin(master).cluster('KEYSLOT', `{${team}}`));
-      if (slot >= first && slot <= last) return team;
+      const keys = [`{${team}}`, teammate === undefined ? `{${team}}` : queuePrefix(team, teammate)];
+      const slots = await Promise.all(keys.map((key) => this.admin(master).cluster('KEYSLOT', key)));
+      if (slots.every((slot) => Number(slot) >= first && Number(slot) <= last)) return team;
     }
+  }
+
+  async moveTeam(team: string, from: OwnRedis, to: OwnRedis, onBatch: () => Promise<unknown>): Promise<void> {
+    const [source, target] = [this.admin(from), this.admin(to)];
+    const slot = Number(await source.cluster('KEYSLOT', `{${team}}`));
+    const [sourceId, targetId] = [String(await source.cluster('MYID')), String(await target.cluster('MYID'))];
+    await target.cluster('SETSLOT', slot, 'IMPORTING', sourceId);
+    await source.cluster('SETSLOT', slot, 'MIGRATING', targetId);
+    for (;;) {
+      const keys = await source.cluster('GETKEYSINSLOT', slot, 10);
+      if (keys.length === 0) break;
+      await source.call('MIGRATE', '127.0.0.1', to.port, '', 0, 5000, 'KEYS', ...keys.map(String));
+      await onBatch();
+    }
+    for (const node of [to, from, ...this.#nodes])
+      if (node !== this.replica) await this.admin(node).cluster('SETSLOT', slot, 'NODE', targetId);
   }
 
   async everywhere(...[name, ...rest]: [string, ...string[]]): Promise<void> {

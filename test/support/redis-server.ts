@@ -50,12 +50,23 @@ export async function startRedis(): Promise<TestRedis> {
 }
 
 /** Starts a private redis-server, whatever OP-4 chooses: for tests that kill, pause or configure it. */
-export async function startOwnRedis(extraArguments: readonly string[] = []): Promise<OwnRedis> {
+export function startOwnRedis(extraArguments: readonly string[] = []): Promise<OwnRedis> {
+  const durability = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
+  return startOwnServer((port, dir) => {
+    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir];
+    return [...place, ...durability, ...extraArguments];
+  });
+}
+
+/** Starts `redis-server` with what `argumentsOf` says for a free port and a folder of its own, each time that it starts. */
+export async function startOwnServer(argumentsOf: ArgumentsOf): Promise<OwnRedis> {
   const dir = mkdtempSync(join(tmpdir(), 'placet-redis-'));
-  const server = new OwnServer(dir, extraArguments);
+  const server = new OwnServer(dir, argumentsOf);
   await server.start();
   return server;
 }
+
+type ArgumentsOf = (port: number, dir: string) => readonly string[];
 
 let teams = 0;
 
@@ -67,14 +78,14 @@ export function uniqueTeam(): string {
 
 class OwnServer implements OwnRedis {
   readonly dir: string;
-  readonly #extraArguments: readonly string[];
+  readonly #argumentsOf: ArgumentsOf;
   #port = 0;
   #child: ChildProcess | undefined;
   #guard: ChildProcess | undefined;
 
-  constructor(dir: string, extraArguments: readonly string[]) {
+  constructor(dir: string, argumentsOf: ArgumentsOf) {
     this.dir = dir;
-    this.#extraArguments = extraArguments;
+    this.#argumentsOf = argumentsOf;
   }
 
   get port(): number {
@@ -123,11 +134,7 @@ class OwnServer implements OwnRedis {
   }
 
   async #launch(): Promise<boolean> {
-    const settings = ['--port', String(this.#port), '--bind', '127.0.0.1', '--dir', this.dir];
-    const durability = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noeviction'];
-    const child = spawn('redis-server', [...settings, ...durability, ...this.#extraArguments], {
-      stdio: 'ignore',
-    });
+    const child = spawn('redis-server', this.#argumentsOf(this.#port, this.dir), { stdio: 'ignore' });
     this.#child = child;
     if (child.pid !== undefined) this.#guard = guard(child.pid);
     const exited = once(child, 'exit').then(() => false);

@@ -93,11 +93,10 @@ export class TeammateWorld {
     this.#relay = new OutboxRelay({ handle: lead.handle, queues: this.queues, teams: lead.mailbox.teams });
   }
 
-  static async open(redisUrl: string): Promise<TeammateWorld> {
+  static async open(redisUrl: string, team = uniqueTeam()): Promise<TeammateWorld> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'placet-teammate-')));
     const key = await makeLeadKey();
     const lead = await LeadProcess.start(redisUrl, key);
-    const team = uniqueTeam();
     const ownership = { team, teammate: teammateName, owner: 'local:bob' };
     const proof = await createOwnerProof(key.signer, ownership, Date.now());
     const world = new TeammateWorld(redisUrl, team, folder, lead, key, proof);

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { maskRedisUrl } from '@placet/mailbox';
 
 /** Which Redis serves the tests (OP-4). */
 export type TestEngine =
@@ -28,7 +29,7 @@ export function chooseTestEngine({ url, dockerAnswers, program }: TestSurroundin
 
 /** The choice in one line; a password in a URL is not printed. */
 export function describeTestEngine(engine: TestEngine): string {
-  if (engine.kind === 'url') return `the Redis of PLACET_TEST_REDIS_URL (${new URL(engine.url).host})`;
+  if (engine.kind === 'url') return `the Redis of PLACET_TEST_REDIS_URL (${maskRedisUrl(engine.url)})`;
   if (engine.kind === 'container') return `${engine.image} in a container per test file`;
   return `${engine.program}, a private process per test file`;
 }

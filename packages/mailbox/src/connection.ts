@@ -96,7 +96,8 @@ export function connectRedis(options: ConnectOptions): RedisHandle {
     // The answers of RESP3 have other shapes for streams, even in ioredis' legacy mapping.
     protocol: 2,
     connectTimeout: Math.max(timeoutMs, 1000),
-    ...('sentinels' in place.options && { sentinelCommandTimeout: timeoutMs }),
+    // One that was the master leaves at once when the Sentinels have chosen another, even if it still answers.
+    ...('sentinels' in place.options && { sentinelCommandTimeout: timeoutMs, failoverDetector: true }),
   };
   const how = { where: maskRedisUrl(url), timeoutMs, durability, log };
   if (place.kind === 'cluster') return new ClusterConnection(place.nodes, shared, how);
