@@ -70,12 +70,12 @@ export { OpenQuestions } from './questions/open-questions.ts';
 export type {
   AskOptions,
   OpenQuestionsOptions,
-  RefusedAsk,
   ShownQuestion,
 } from './questions/open-questions-options.ts';
 export { faultsOfPreview } from './questions/preview-fragment.ts';
 export type { EventFacts, QuestionEvent } from './questions/question-event.ts';
 export { Ask, KeptQuestion, QuestionsSnapshot } from './questions/questions-snapshot.ts';
+export type { RefusedAsk } from './questions/refused-ask.ts';
 export { systemTimer, type Timer } from './questions/timer.ts';
 export {
   faultOfInstructions,

@@ -1,7 +1,7 @@
 import type { ConsentAnswer, PermissionMode } from '@placet/protocol';
 import { type Refused, refuse } from '../posture/refused.ts';
 import type { ConsentEnd, Stopped } from '../questions/ask-end.ts';
-import type { RefusedAsk } from '../questions/open-questions-options.ts';
+import type { RefusedAsk } from '../questions/refused-ask.ts';
 import type { SessionKind } from '../submission/submission.ts';
 
 /** What a surface shows where a model would like to plan first (PM-12); the reason it gives is shown with it. */

@@ -1,5 +1,4 @@
 import type { Clock, Log, RequestId, SessionId, Timestamp } from '@placet/protocol';
-import type { Refused } from '../posture/refused.ts';
 import type { AfkConditions } from './afk-timeout.ts';
 import type { QuestionEvent } from './question-event.ts';
 import type { KeptQuestion } from './questions-snapshot.ts';
@@ -33,9 +32,6 @@ export interface AskOptions {
   /** Takes the question back, as when the turn is stopped. */
   signal?: AbortSignal;
 }
-
-/** Something was not asked; the model is told why. */
-export type RefusedAsk = Refused & { textForModel: string };
 
 /** An open question, as a surface shows it. */
 export interface ShownQuestion extends Omit<KeptQuestion, 'end'> {

@@ -146,6 +146,21 @@ describe('open questions', () => {
     expect(await Promise.all(ends)).toHaveLength(64);
   });
 
+  it('[PM-66] that could not be kept are not asked, for they would take the others with them', async () => {
+    const { questions, ask } = host();
+    const consent = (reason: string) => questions.askConsent(reason, { inPlanMode: false });
+
+    for (const refused of [
+      consent('a'.repeat(20_001)),
+      consent('\ud800'),
+      ask({ deadline: 'soon' }),
+      ask({ requestId: 'a b' }),
+    ])
+      expect(await refused).toMatchObject({ kind: 'refused', code: 'validation_failed' });
+    expect(questions.open).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it('[PM-64] end whatever a listener throws', async () => {
     const questions = new OpenQuestions({
       sessionId: 's1',

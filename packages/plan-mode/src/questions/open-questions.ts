@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   type Clock,
   defaultDeadlineMs,
-  type ErrorCode,
   type Log,
   openQuestionLimits,
   type Principal,
@@ -20,14 +19,16 @@ import { AskedQuestion } from './asked-question.ts';
 import { judgeChosen } from './judge-answers.ts';
 import { type EndVerdict, judgeEnd } from './judge-end.ts';
 import { judgeQuestions } from './judge-questions.ts';
-import type {
-  AskOptions,
-  OpenQuestionsOptions,
-  RefusedAsk,
-  ShownQuestion,
-} from './open-questions-options.ts';
+import type { AskOptions, OpenQuestionsOptions, ShownQuestion } from './open-questions-options.ts';
 import { type EventFacts, endedFacts } from './question-event.ts';
-import { type Ask, type KeptQuestion, type QuestionsSnapshot, readSnapshot } from './questions-snapshot.ts';
+import {
+  type Ask,
+  faultOfKept,
+  type KeptQuestion,
+  type QuestionsSnapshot,
+  readSnapshot,
+} from './questions-snapshot.ts';
+import { notAsked, type RefusedAsk } from './refused-ask.ts';
 import { systemTimer } from './timer.ts';
 
 /** How many ends are remembered, so that an answer that comes too late is told so. */
@@ -172,14 +173,26 @@ export class OpenQuestions {
     }
     if (this.#closedBy) return { kind: 'interrupted', cause: 'shutdown' };
     if (signal?.aborted) return { kind: 'interrupted', cause: 'withdrawn' };
-    if (this.#asked.size >= openQuestionLimits.session)
+    if (!this.#hasRoom())
       return notAsked('rate_limited', `${openQuestionLimits.session} questions of the session are open`);
     const now = this.#clock.now();
     const { deadline = toTimestamp(now + defaultDeadlineMs) } = options;
-    const asked = this.#open({ requestId, askedAt: toTimestamp(now), deadline, inPlanMode, ask });
+    const kept = { requestId, askedAt: toTimestamp(now), deadline, inPlanMode, ask };
+    // What could not be read back would cost the session its other questions.
+    const fault = faultOfKept(kept);
+    if (fault) return notAsked('validation_failed', fault);
+    const asked = this.#open(kept);
     const ended = this.#waitFor(asked, signal);
     this.#tell(asked.kept, { type: 'question:asked' });
     return ended;
+  }
+
+  /** Whether one more can be open. Where the snapshot is full, the oldest that nobody came back for goes first. */
+  #hasRoom(): boolean {
+    if (this.#asked.size < openQuestionLimits.session) return true;
+    const [oldest] = [...this.#asked.values()].filter(({ isOpen }) => !isOpen);
+    if (oldest) this.#remember(oldest);
+    return oldest !== undefined;
   }
 
   #open(kept: KeptQuestion): AskedQuestion {
@@ -272,11 +285,4 @@ export class OpenQuestions {
 
 function madeId(): RequestId {
   return `question-${randomUUID()}`;
-}
-
-function notAsked(code: ErrorCode, detail: string): RefusedAsk {
-  return {
-    ...refuse(code, detail),
-    textForModel: `Nobody was shown this, so there is no answer and nothing was decided: ${detail}.`,
-  };
 }

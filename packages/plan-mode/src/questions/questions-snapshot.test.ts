@@ -83,6 +83,20 @@ describe('a host that shuts down', () => {
     expect(third.questions.snapshot().questions).toEqual([]);
   });
 
+  it('[PM-66] forgets the oldest answer that no turn came back for, before it refuses to ask', async () => {
+    const first = host();
+    const ids = Array.from({ length: 64 }, (_, at) => `q${at}`);
+    for (const requestId of ids) void first.ask({ requestId });
+    const { questions, ask } = host({ snapshot: first.questions.park() });
+
+    expect(await ask({ requestId: 'new' })).toMatchObject({ code: 'rate_limited' });
+    questions.answer('q7', { answers: redis });
+    void ask({ requestId: 'new' });
+    expect(questions.open.at(-1)).toMatchObject({ requestId: 'new' });
+    expect(questions.snapshot().questions).toHaveLength(64);
+    expect(await questions.wait('q7')).toMatchObject({ kind: 'answered' });
+  });
+
   it('[PM-66] asked again the same under the same ID, shows it once', async () => {
     const first = host();
     void first.ask();

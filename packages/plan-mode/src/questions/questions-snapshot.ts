@@ -1,5 +1,7 @@
 import {
   Answers,
+  findUnsafeJson,
+  issuesOf,
   openQuestionLimits,
   PlacetError,
   parseOrThrow,
@@ -56,6 +58,13 @@ export function readSnapshot(sessionId: SessionId, snapshot: unknown): Questions
       `the questions are of session ${read.sessionId}, not ${sessionId}`,
     );
   return read;
+}
+
+/** Why a question could not be kept and read back, if it could not. */
+export function faultOfKept(kept: KeptQuestion): string | undefined {
+  const parsed = KeptQuestion.safeParse(kept);
+  const [fault] = parsed.success ? findUnsafeJson(kept) : issuesOf(parsed.error);
+  return fault && `${fault.path} ${fault.message}`;
 }
 
 function isEndOf(ask: Ask, end: QuestionEnd | undefined): boolean {
