@@ -245,7 +245,7 @@ const rows: readonly (readonly [id: string, issue: Issue, status: Status, says: 
   ['ST-5', 'main-way', 'built', 'Idempotency goes by natural keys'],
   ['ST-6', 'main-way', 'built', 'Event ids have no gaps, and a lost place gets a reset'],
   ['ST-7', 'main-way', 'built', 'Each background duty runs in exactly one process'],
-  ['ST-8', 'later', 'open', 'In Cluster a hint and a sweep replace the blocking read'],
+  ['ST-8', 'later', 'built', 'In Cluster a hint and a sweep replace the blocking read'],
   ['ST-9', 'main-way', 'built', 'Retention starts when work settled, and old ids stay used'],
 ];
 

@@ -1,6 +1,7 @@
+import { teamsKey } from '@placet/mailbox';
 import { isPlacetError } from '@placet/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { LeadProcess, makeLeadKey } from '../../support/decision-world.ts';
+import { LeadProcess, makeLeadKey, submitPlan } from '../../support/decision-world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startCluster, type TestCluster } from '../../support/redis-cluster.ts';
 import type { OwnRedis } from '../../support/redis-server.ts';
@@ -95,6 +96,8 @@ describe('a Cluster that changes', () => {
       await cluster.works();
     });
 
+    // As a failover does that came before the name was replicated.
+    await store.handle.redis.srem(teamsKey, team);
     await master(0).kill9();
     const at = performance.now();
     expect(await failureOf(recordOf(store, request))).toMatchObject({ code: 'store_unavailable' });
@@ -106,5 +109,27 @@ describe('a Cluster that changes', () => {
     await eventually(() => store.handle.state() === 'ready');
     // The worker lost its queue with the master, and finds it again.
     await world.untilPhase(sessionId, 'done', 20_000);
+    await submitPlan(store.mailbox, team);
+    expect(await store.mailbox.teams.list()).toContain(team);
+  });
+
+  it('[TM-45] reads nothing from a replica, even where only that is left', async () => {
+    const { replica } = cluster;
+    if (!replica) throw new Error('the first master has a replica');
+    const follower = (await cluster.admin(replica).info('replication')).includes('role:slave')
+      ? replica
+      : master(0);
+    const masters = [replica, ...cluster.masters].filter((node) => node !== follower);
+    const world = await openIn(await cluster.teamOn(master(0)));
+    const record = await submit(world);
+    await eventually(async () => {
+      const text = await cluster.admin(follower).info('keyspace');
+      return text.includes('db0') && (await recordOf(world, record)).state === 'pending';
+    });
+    await Promise.all(masters.map((node) => node.kill9()));
+    const until = performance.now() + 1500;
+    while (performance.now() < until)
+      expect(await failureOf(recordOf(world, record))).toMatchObject({ code: 'store_unavailable' });
+    expect(world.handle.state()).toBe('down');
   });
 });

@@ -219,6 +219,18 @@ describe('what a Cluster is judged by', () => {
     expect(await failureOf(cluster.ready())).toMatchObject({ code: 'redis_unsuitable' });
   });
 
+  it('[WR-30, OP-6] a command fails at once while no node can be reached, and there is a wait for one', async () => {
+    const nowhere = connect({ url: 'redis+cluster://127.0.0.1:1,127.0.0.1:2' });
+    const at = performance.now();
+    await expect(nowhere.redis.get('x')).rejects.toThrow();
+    await expect(nowhere.redis.multi().get('x').exec()).rejects.toThrow();
+    expect(performance.now() - at).toBeLessThan(200);
+    await expect(nowhere.ready(AbortSignal.timeout(50))).rejects.toMatchObject({ name: 'TimeoutError' });
+    const waiting = expect(nowhere.ready()).rejects.toMatchObject({ code: 'store_unavailable' });
+    await nowhere.close();
+    await waiting;
+  });
+
   it('[ST-8] takes a user and a password, and says when they are refused', async () => {
     mend('ACL', 'DELUSER', 'placet');
     await cluster.everywhere('ACL', 'SETUSER', 'placet', 'on', '>secret', '~*', '&*', '+@all');
