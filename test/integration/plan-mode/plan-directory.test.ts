@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolvePlanDirectory } from '@placet/plan-mode';
@@ -74,6 +74,25 @@ describe('the plan directory', () => {
       expect((await readdir(root)).toSorted()).toEqual(['outside', 'project']);
     },
   );
+
+  it('[PM-41] is made in no folder outside, however often one on the way is swapped for a link meanwhile', async () => {
+    const way = join(project, 'a');
+    await mkdir(way);
+    let isOver = false;
+    const swapping = (async () => {
+      const ignore = () => undefined; // the folder may be made anew just then
+      for (let swap = 0; !isOver; swap += 1) {
+        await rename(way, join(project, `old-${swap}`)).catch(ignore);
+        await symlink(outside, way).catch(ignore);
+        await rm(way, { force: true }).catch(ignore);
+      }
+    })();
+    for (let time = 0; time < 300; time += 1) await resolved(`a/${time}/plans`);
+    isOver = true;
+    await swapping;
+
+    expect(await readdir(outside)).toEqual([]);
+  });
 
   it('[PM-41] is never an absolute path', async () => {
     expect((await resolved(join(project, 'plans'))).directory).toBe(join(root, 'default'));

@@ -59,7 +59,12 @@ function planningClause(previousMode: PermissionMode, cause: ModeCause): string 
       return 'Auto mode is not available any more, and the session is still in plan mode';
     case 'mode_mismatch':
       return 'What runs is more than what was granted, and the session is in plan mode again';
-    default:
+    case 'entered':
+    case 'cycled':
+    case 'exited':
+    case 'plan_abandoned':
+    case 'approved':
+    case 'mode_confirmed':
       return `The session is ${previousMode === 'plan' ? 'still' : 'now'} in plan mode`;
   }
 }

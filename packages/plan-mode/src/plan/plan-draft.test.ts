@@ -171,10 +171,10 @@ describe('the plan of a session', () => {
 
   it('[PM-42] is taken from the storage where the file cannot be read', async () => {
     storage.text = 'stored';
-    const { load } = file;
-    file.load = () => Promise.reject(new PlacetError('validation_failed', 'it is a link'));
-    const draft = await open();
-    file.load = load;
+    file.fault = new PlacetError('validation_failed', 'it is a link');
+    const opening = open();
+    file.fault = undefined; // the read is under way, and what is written next works
+    const draft = await opening;
 
     expect(await draft.load()).toEqual(storedPlan('stored'));
   });

@@ -139,7 +139,7 @@ export class PlanFile implements PlanStorage {
     try {
       return await step();
     } catch (thrown) {
-      const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+      const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
       const fault = faultsOfPlace.get(code);
       if (fault === undefined || thrown instanceof PlacetError) throw thrown;
       throw new PlacetError('validation_failed', `the plan ${this.path} ${fault} (${code})`, {
@@ -149,7 +149,7 @@ export class PlanFile implements PlanStorage {
   }
 }
 
-const faultsOfPlace = new Map<unknown, string>([
+const faultsOfPlace = new Map([
   ['ELOOP', 'is a link, or behind one'],
   ['ENOTDIR', 'is behind something that is no folder'],
   ['EEXIST', 'is behind something that is no folder'],
