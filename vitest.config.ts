@@ -16,6 +16,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts'],
+          // Sources, and tests beside them, read no environment; what scales asks by inject('testScale').
+          // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo runs tests
+          provide: { testScale: process.env.PLACET_TEST_SCALE === 'full' ? 'full' : 'normal' },
           sequence: { groupOrder: 0 },
         },
       },

@@ -21,7 +21,7 @@ const sources: Source[] = files
     ...scanModule(path, textOf(path)),
     path,
     home: homeOf(path),
-    isTest: /\.test\.tsx?$/.test(path),
+    isTest: /\.test\.(?:fixture\.)?tsx?$/.test(path),
   }));
 const imports = sources.flatMap((source) =>
   source.imports.flatMap((specifier) => (specifier === undefined ? [] : [{ ...source, specifier }])),

@@ -40,6 +40,20 @@ test('[WR-41] for a key that restricts, the strictest of all layers wins', () =>
 });
 
 test.each([
+  [[], true],
+  [[{ useAutoModeDuringPlan: true }, {}], true],
+  [[{ useAutoModeDuringPlan: true }, { useAutoModeDuringPlan: 'false' }], false],
+  [[{ useAutoModeDuringPlan: false }, { useAutoModeDuringPlan: '1' }], false],
+])('[PM-6, WR-41] auto semantics while planning are off where any layer says so: %j', (given, inEffect) => {
+  const { config } = resolveConfig(given.map((values, at) => layer(`layer ${at}`, values)));
+  expect(config.useAutoModeDuringPlan).toBe(inEffect);
+});
+
+test('[PM-75] a new context after an approval is not offered unless the setting says so', () => {
+  expect(resolveConfig([]).config.showClearContextOnPlanAccept).toBe(false);
+});
+
+test.each([
   ['an unknown key', { prot: 1 }, /placet\.config\.json: there is no setting "prot"/],
   ['a bad value', { port: 'x' }, /placet\.config\.json: the setting "port" is not valid/],
   [

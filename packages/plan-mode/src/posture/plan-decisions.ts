@@ -72,11 +72,11 @@ export class PlanDecisions {
 
   /** See `PlanSession.approve`. */
   approve(approval: Approval): Promise<Opened | Refused> {
+    const stillHolds = this.#sinceNow();
     return this.#turns.take(async () => {
       const { kind, posture, plan, offers } = this.#options;
-      const refused = this.#faultOfPlace();
+      const refused = this.#faultOfPlace() ?? (stillHolds() ? undefined : this.#overtaken());
       if (refused) return refused;
-      const stillHolds = this.#sinceNow();
       const loaded = await plan.load();
       if (loaded.kind === 'refused') return loaded;
       const submitted = posture.state.proposal?.planDigest;
@@ -99,10 +99,10 @@ export class PlanDecisions {
 
   /** See `PlanSession.reject`. */
   reject(rejection: Rejection): Promise<Rejected | Refused> {
+    const stillHolds = this.#sinceNow();
     return this.#turns.take(async () => {
       const fault = this.#faultOfPlace() ?? faultOfRejection(rejection);
       if (fault) return fault;
-      const stillHolds = this.#sinceNow();
       const loaded = await this.#options.plan.load();
       if (!stillHolds()) return this.#overtaken();
       return this.#reject(loaded.kind === 'loaded' ? loaded.plan : undefined, rejection);
@@ -111,11 +111,11 @@ export class PlanDecisions {
 
   /** See `PlanSession.decide`. */
   decide(claims: DecisionClaims, given: DecisionContents): Promise<Opened | Rejected | Refused> {
+    const stillHolds = this.#sinceNow();
     return this.#turns.take(async () => {
       const { sessionId, posture, plan: keeper } = this.#options;
       const fault = faultOfDecision(claims, { sessionId, state: posture.state });
       if (fault) return refuse('decision_invalid', fault);
-      const stillHolds = this.#sinceNow();
       const loaded = await keeper.load();
       // What cannot be read is no plan, and the approved one takes its place.
       const stored = loaded.kind === 'loaded' ? loaded.plan : undefined;
@@ -183,7 +183,10 @@ export class PlanDecisions {
     return faultOfApprovedPlan(plan)?.detail;
   }
 
-  /** Says whether mode and waiting plan are still those of now. */
+  /**
+   * Says whether mode and waiting plan are still those of now. To be asked for when a person acts, not when their turn
+   * comes: what they saw then is what they meant.
+   */
   #sinceNow(): () => boolean {
     const { posture } = this.#options;
     const { version } = posture;

@@ -264,4 +264,41 @@ describe('a session that may plan', () => {
     expect(session.eventsAfter(0)).toEqual({ events, missing: false });
     expect(session.eventsAfter(2).events).toEqual(events.slice(2));
   });
+
+  it('[PM-2] neither reads nor writes how autonomous the operator lets sessions be', async () => {
+    const touched: PropertyKey[] = [];
+    const touch = (key: PropertyKey) => {
+      touched.push(key);
+      return true;
+    };
+    const watched = new Proxy(
+      { ...options({ planModeRequired: false }), autonomy: 'strict' },
+      { get: (target, key) => touch(key) && Reflect.get(target, key), set: (_target, key) => touch(key) },
+    );
+    const session = new PlanSession(watched);
+    session.enter('api');
+    session.exit('user');
+    session.cycle('user');
+    session.cycle('user');
+    await session.approve('user');
+
+    expect(touched).toContain('planModeRequired');
+    expect(touched).not.toContain('autonomy');
+    expect(JSON.stringify([session.snapshot(), session.eventsAfter(0)])).not.toContain('autonomy');
+  });
+
+  it('[PM-19, PM-78] tells of each change in a sentence that says what happened', () => {
+    const session = free();
+    session.enter('api');
+    session.exit('user');
+
+    const announcements = session
+      .eventsAfter(0)
+      .events.map((event) => (event.type === 'plan:mode' ? event.announcement : ''));
+    expect(announcements).toEqual([
+      'The session starts in default mode.',
+      expect.stringContaining('now in plan mode'),
+      expect.stringContaining('without an approved plan'),
+    ]);
+  });
 });

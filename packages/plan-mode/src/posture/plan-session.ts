@@ -183,7 +183,7 @@ export class PlanSession {
     return this.#decisions.submit(tool);
   }
 
-  /** The plan is in the store: what comes now must be the decision about exactly this (TM-4). */
+  /** The plan is in the store: what comes now must be the decision about exactly this (TM-4). Twice is once. */
   submitted(open: OpenRequest): { kind: 'waiting' } | Refused {
     if (this.mode !== 'plan') return refuse('not_planning', 'a plan waits only in plan mode');
     this.#posture.propose(open);

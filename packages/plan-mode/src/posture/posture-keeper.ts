@@ -8,6 +8,7 @@ import type {
   PermissionMode,
   SessionEvent,
 } from '@placet/protocol';
+import { announcementOf } from '../entry/announcement.ts';
 import type { Refusal } from '../gate/gate.ts';
 import { changeRules, type RuleChange } from './auto-rules.ts';
 import { EventLog, type EventStamp } from './event-log.ts';
@@ -88,8 +89,11 @@ export class PostureKeeper {
     return { mode, ...notice };
   }
 
-  /** A plan waits now, in the place of any that did. */
+  /** A plan waits now, in the place of any that did. The same one again changes nothing: agents submit in loops. */
   propose(proposal: Proposal): void {
+    const { requestId, planDigest, revision } = this.#state.proposal ?? {};
+    const isSame = planDigest === proposal.planDigest && revision === proposal.revision;
+    if (isSame && requestId === proposal.requestId) return;
     this.#state = { ...this.#state, proposal };
     this.#version += 1;
     this.events.add((stamp) => ({ type: 'plan:proposed', ...stamp, ...proposal }));
@@ -162,8 +166,4 @@ function decidedEvent(proposal: Proposal | undefined, decided: Decided, mode?: P
     ...(planDigest && { planDigest }),
     ...(decided.outcome === 'approved' && mode && mode !== 'plan' && { permissionMode: mode }),
   });
-}
-
-function announcementOf({ mode }: { mode: PermissionMode }): string {
-  return mode === 'plan' ? 'The session is planning now.' : `The session is in ${mode} now.`;
 }
