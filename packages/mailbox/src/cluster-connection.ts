@@ -119,7 +119,9 @@ export class ClusterConnection implements RedisHandle {
     this.redis.on('error', (error: Error) => this.#onFault(error));
     this.redis.on('node error', (error: Error) => this.#onFault(error));
     this.redis.on('close', () => this.#onLost());
-    this.redis.on('-node', () => this.#onLost());
+    this.redis.on('-node', ({ options }: Redis) => {
+      if (!options.readOnly) this.#onLost(); // of replicas nothing is read
+    });
     for (const event of ['ready', 'refresh', '-node']) this.redis.on(event, () => void this.#look()); // never rejects
   }
 
@@ -182,10 +184,12 @@ export class ClusterConnection implements RedisHandle {
     this.#masters = now;
   }
 
+  /** Before the first look, a node that leaves was only another name of one that stays. */
   #onLost(): void {
+    const wasSuitable = this.#readiness.verdict.kind === 'suitable';
     this.#readiness.lost();
     this.#tellLost();
-    this.#sayDown(undefined);
+    if (wasSuitable) this.#sayDown(undefined);
   }
 
   #onFault(error: Error): void {

@@ -231,6 +231,16 @@ describe('what a Cluster is judged by', () => {
     await waiting;
   });
 
+  it('[OP-6] is found by a host name, and nothing is said to be away', async () => {
+    const said: string[] = [];
+    const say = (_fields: object, message: string) => said.push(message);
+    const log = { debug: () => undefined, info: say, warn: say, error: say };
+    const handle = connect({ url: cluster.url.replaceAll('127.0.0.1', 'localhost'), log });
+    await handle.ready();
+    expect(handle.masters()).toHaveLength(3);
+    expect(said).toEqual([]);
+  });
+
   it('[ST-8] takes a user and a password, and says when they are refused', async () => {
     mend('ACL', 'DELUSER', 'placet');
     await cluster.everywhere('ACL', 'SETUSER', 'placet', 'on', '>secret', '~*', '&*', '+@all');
