@@ -14,6 +14,14 @@ test('[WR-41] the first layer that sets a key wins, and the source is told', () 
   expect(sources).toMatchObject({ port: '--port', team: 'environment', host: 'default' });
 });
 
+test('[WR-41, ST-8, OP-4] a Redis is one server, a Cluster, or what Sentinels name', () => {
+  const resolve = (redisUrl: string) => resolveConfig([layer('environment', { redisUrl })]).config.redisUrl;
+  for (const scheme of ['redis', 'rediss', 'unix', 'redis+cluster', 'rediss+cluster', 'redis+sentinel'])
+    expect(resolve(`${scheme}://a`)).toBe(`${scheme}://a`);
+  for (const scheme of ['http', 'redis+other', 'unix+cluster'])
+    expect(() => resolve(`${scheme}://a`)).toThrow(expect.objectContaining({ code: 'config_invalid' }));
+});
+
 test('[TM-46] [WR-41] no layer makes durability less than another one asks for', () => {
   const { config } = resolveConfig([
     { source: 'flag', values: { durability: 'standard', replicas: 1 } },
