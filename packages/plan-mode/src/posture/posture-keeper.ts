@@ -15,7 +15,7 @@ import { EventLog, type EventStamp } from './event-log.ts';
 import { lostAuto, type Proposal, type SessionState, settleState } from './session-state.ts';
 
 /** What a person hears where `auto` was lost to its gate (PM-7). */
-export const autoLostNotice = 'The auto mode is not available any more; default holds in its place.';
+const autoLostNotice = 'The auto mode is not available any more; default holds in its place.';
 
 /** How a waiting plan ended, for the event that says so. */
 export interface Decided {
