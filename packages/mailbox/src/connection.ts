@@ -96,12 +96,16 @@ export function connectRedis(options: ConnectOptions): RedisHandle {
     // The answers of RESP3 have other shapes for streams, even in ioredis' legacy mapping.
     protocol: 2,
     connectTimeout: Math.max(timeoutMs, 1000),
-    // One that was the master leaves at once when the Sentinels have chosen another, even if it still answers.
-    ...('sentinels' in place.options && { sentinelCommandTimeout: timeoutMs, failoverDetector: true }),
+    ...('sentinels' in place.options && behindSentinels(timeoutMs)),
   };
   const how = { where: maskRedisUrl(url), timeoutMs, durability, log };
   if (place.kind === 'cluster') return new ClusterConnection(place.nodes, shared, how);
   return new Connection(shared, how);
+}
+
+/** A master that the Sentinels have replaced is left at once, whether it still answers or hangs. */
+function behindSentinels(timeoutMs: number): RedisOptions {
+  return { sentinelCommandTimeout: timeoutMs, failoverDetector: true, disconnectTimeout: 200 };
 }
 
 /** What every kind of connection is made with. */

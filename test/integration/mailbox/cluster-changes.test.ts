@@ -97,6 +97,7 @@ describe('a Cluster that changes', () => {
     });
 
     // As a failover does that came before the name was replicated.
+    await store.mailbox.teams.register(team);
     await store.handle.redis.srem(teamsKey, team);
     await master(0).kill9();
     const at = performance.now();

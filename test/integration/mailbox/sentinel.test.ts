@@ -82,7 +82,7 @@ describe('behind Sentinels', () => {
     try {
       await failedOver(master);
       // Sooner than its silence alone would end the connection.
-      await eventually(isAtOther, { withinMs: 4000 });
+      await eventually(isAtOther, { withinMs: 2000 });
     } finally {
       master.resume();
     }
