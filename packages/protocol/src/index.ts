@@ -101,6 +101,7 @@ export {
   ShutdownResponse,
   TextMessage,
 } from './messages.ts';
+export { ModelName, ModelReason } from './model-choice.ts';
 export {
   exceeds,
   GrantedMode,
@@ -190,6 +191,7 @@ export {
   PlanBlockedEvent,
   PlanDecidedEvent,
   PlanModeEvent,
+  PlanModelEvent,
   PlanProposedEvent,
   SessionEvent,
 } from './session-events.ts';
@@ -201,3 +203,13 @@ export {
   WorkingItem,
 } from './session-posture.ts';
 export { resetEvent, TeamEvent, TeamEventBody } from './team-events.ts';
+export { TodoId, TodoItem, TodoMirrorRecord, TodoStatus, todoLimits, WrittenTodo } from './todo.ts';
+export {
+  maxRememberedTurns,
+  TurnId,
+  UsageAmount,
+  UsageByPhase,
+  UsagePhase,
+  UsageSnapshot,
+  UsageSum,
+} from './usage.ts';

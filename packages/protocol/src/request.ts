@@ -4,6 +4,7 @@ import { Digest, digestOfList } from './digest.ts';
 import { Principal, RequestId, SessionId, TeammateName, TeamName } from './ids.ts';
 import { GrantedMode, PermissionMode, WorkingMode } from './permission-mode.ts';
 import { DecisionOutcome, Outcome, RequestState, WorkState } from './request-machine.ts';
+import { UsageAmount, UsageByPhase } from './usage.ts';
 
 /** A plan can be stored up to this many bytes of UTF-8 (WR-31, PM-43). */
 export const maxPlanBytes = 1024 * 1024;
@@ -38,14 +39,8 @@ export const Scope = z.strictObject({
 });
 export type Scope = z.infer<typeof Scope>;
 
-/** What a phase has used so far (PM-81); `costUsd` only where the runtime reports it. */
-export const Usage = z.looseObject({
-  inputTokens: z.number().int().nonnegative().optional(),
-  outputTokens: z.number().int().nonnegative().optional(),
-  costUsd: z.number().nonnegative().optional(),
-  /** Set where the price is notional, as under a subscription. */
-  notional: z.boolean().optional(),
-});
+/** What a session has used so far (PM-81): in all, and where it is known of each phase. */
+export const Usage = UsageAmount.extend({ byPhase: UsageByPhase.optional() });
 export type Usage = z.infer<typeof Usage>;
 /** The longest usage that a submission may give, in characters of its JSON: it stands in the record (TM-42). */
 const maxUsageChars = 1000;

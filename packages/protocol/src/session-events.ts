@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { Timestamp } from './clock.ts';
 import { Digest } from './digest.ts';
 import { RequestId } from './ids.ts';
+import { ModelName, ModelReason } from './model-choice.ts';
 import { GrantedMode, PermissionMode } from './permission-mode.ts';
 import { Outcome } from './request-machine.ts';
+import { UsagePhase } from './usage.ts';
 
 /**
  * Why a session's mode changed (PM-78). `plan_abandoned`: someone cycled out of planning without an approval (PM-8);
@@ -70,11 +72,22 @@ export const PlanBlockedEvent = z.looseObject({
   reason: z.string().max(64),
 });
 
+/** Another model is in force (PM-80): `effective`, which is not what was `requested` where that one is not permitted. */
+export const PlanModelEvent = z.looseObject({
+  type: z.literal('plan:model'),
+  ...ofSession,
+  phase: UsagePhase,
+  requested: ModelName,
+  effective: ModelName,
+  reason: ModelReason,
+});
+
 /** What happened to a session, in order (PM-78): enough for a client that joins late to draw the same transcript. */
 export const SessionEvent = z.discriminatedUnion('type', [
   PlanModeEvent,
   PlanProposedEvent,
   PlanDecidedEvent,
   PlanBlockedEvent,
+  PlanModelEvent,
 ]);
 export type SessionEvent = z.infer<typeof SessionEvent>;
