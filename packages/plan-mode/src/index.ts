@@ -118,3 +118,8 @@ export {
   type SubmissionTool,
   type SubmissionVerdict,
 } from './submission/submission.ts';
+export { judgeTodos, type TodoFault, type TodosVerdict } from './todo/judge-todos.ts';
+export { TodoFile } from './todo/todo-file.ts';
+export { TodoList, type TodoListOptions, type TodoWrite } from './todo/todo-list.ts';
+export type { TodoStorage } from './todo/todo-storage.ts';
+export { echoTodos, todoText } from './todo/todo-text.ts';
