@@ -16,6 +16,16 @@ export {
   type Verdict,
 } from './gate/gate.ts';
 export { isPlanSafe, type ToolCall, type ToolManifest, type ToolSource } from './gate/tool-call.ts';
+export {
+  type ChosenModel,
+  chooseModel,
+  type ModelFacts,
+  type ModelWishes,
+  modelFacts,
+  type NoModel,
+  phaseOf,
+} from './model/choose-model.ts';
+export { UsageMeter, type UsageReport, type UsageVerdict } from './model/usage-meter.ts';
 export { HeldFolder } from './plan/held-folder.ts';
 export { type PlanDirectoryOptions, resolvePlanDirectory } from './plan/plan-directory.ts';
 export { PlanDraft, type PlanDraftOptions } from './plan/plan-draft.ts';
