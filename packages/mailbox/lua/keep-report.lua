@@ -1,6 +1,6 @@
--- Keeps what belongs to a session beside its record: what its host reports of it, or its draft of a plan (PM-18, PM-45).
--- KEYS: 1 session · 2 what is kept
--- ARGV: 1 v · 2 epoch of the sender's lease; '' for none · 3 the bytes · 4 1 where they are JSON that gets the time
+-- Keeps what a session's host says of it: a short line with the session, the rest beside it (PM-18, TM-42).
+-- KEYS: 1 session · 2 the rest
+-- ARGV: 1 v · 2 epoch of the sender's lease; '' for none · 3 the line · 4 the rest; '' for none
 -- Replies: kept · lost (nothing was written) · absent (there is no such session) · too_new
 -- @include parts/now.lua
 -- @include parts/version.lua
@@ -9,7 +9,10 @@ local version = redis.call('HGET', KEYS[1], 'v')
 if newer(version) then return { 'too_new' } end
 if not version then return { 'absent' } end
 if ARGV[2] ~= '' and not holds(KEYS[1], ARGV[2]) then return { 'lost' } end
-local bytes = ARGV[3]
-if ARGV[4] == '1' then bytes = string.sub(bytes, 1, -2) .. string.format(',"at":%.0f}', now_ms()) end
-redis.call('SET', KEYS[2], bytes)
+redis.call('HSET', KEYS[1], 'v', ARGV[1], 'po', ARGV[3], 'pa', now_ms())
+if ARGV[4] == '' then
+  redis.call('DEL', KEYS[2])
+else
+  redis.call('SET', KEYS[2], ARGV[4])
+end
 return { 'kept' }

@@ -11,4 +11,5 @@ export interface InboxRequests {
 /** What the inboxes read questions with. */
 export interface InboxQuestions {
   find(team: TeamName, requestIds: readonly RequestId[]): Promise<(QuestionParts | undefined)[]>;
+  findReadable(team: TeamName, requestIds: readonly RequestId[]): Promise<(QuestionParts | undefined)[]>;
 }

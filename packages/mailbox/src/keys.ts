@@ -77,7 +77,8 @@ export const keyTable = {
   sessionReport: {
     pattern: 'm.<teammate>:pos:<sessionId>',
     type: 'string',
-    holds: 'what the session’s host last reported of it, as JSON: shown, and believed in nothing else',
+    holds:
+      'what the session’s host last reported of it beyond a line in the session’s hash, as JSON: shown, and believed in nothing else',
     life: 'until its session is purged',
   },
   draft: {

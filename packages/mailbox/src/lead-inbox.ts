@@ -92,7 +92,7 @@ export class LeadInbox {
   }
 
   async #asked(team: TeamName, listed: readonly Listed[]): Promise<Map<number, Envelope>> {
-    const found = await this.#questions.find(
+    const found = await this.#questions.findReadable(
       team,
       listed.map(({ member }) => member),
     );

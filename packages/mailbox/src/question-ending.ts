@@ -77,7 +77,7 @@ export function expireQuestion(
 }
 
 /** @throws PlacetError `not_found`, in the words that say the same of another teammate's question */
-export function noQuestion(requestId: string): PlacetError {
+function noQuestion(requestId: string): PlacetError {
   return new PlacetError('not_found', `there is no question ${requestId} here`);
 }
 

@@ -30,7 +30,7 @@ export async function listQuestions(
   while (questions.length < limit && chars < maxPageChars) {
     const size = Math.min(limit - questions.length, chunkSize);
     const listed = await openAfter(context, team, after, size);
-    for (const parts of await reader.findAll(
+    for (const parts of await reader.findReadable(
       team,
       listed.map(({ requestId }) => requestId),
     )) {
@@ -56,7 +56,7 @@ export async function openInSession(
   const requestIds = await storeCall('reading the questions of a session', () =>
     context.redis.zrangebyscore(keyOf(team, 'sessionQuestions', teammate, sessionId), '(0', '+inf'),
   );
-  const found = await reader.findAll(team, requestIds);
+  const found = await reader.findReadable(team, requestIds);
   return found.flatMap((parts) => (parts && !parts.ending ? [toOpenQuestion(parts)] : []));
 }
 

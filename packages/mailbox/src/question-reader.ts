@@ -1,3 +1,4 @@
+import { isPlacetError } from '@placet/protocol';
 import { keyOf } from './keys.ts';
 import { parseQuestion, type QuestionName, type QuestionParts } from './question-codec.ts';
 import { expireQuestion } from './question-ending.ts';
@@ -20,7 +21,40 @@ export class QuestionReader {
   }
 
   /** As {@link find}, for several, in their order. */
-  async findAll(team: string, requestIds: readonly string[]): Promise<(QuestionParts | undefined)[]> {
+  findAll(team: string, requestIds: readonly string[]): Promise<(QuestionParts | undefined)[]> {
+    return this.#find(team, requestIds, (names) => this.#fresh(team, names));
+  }
+
+  /** As {@link findAll}; one that cannot be read hides no other: it is left out and logged. */
+  findReadable(team: string, requestIds: readonly string[]): Promise<(QuestionParts | undefined)[]> {
+    return this.#find(team, requestIds, async (names) => {
+      try {
+        return await this.#fresh(team, names);
+      } catch (error) {
+        if (!isPlacetError(error, 'internal', 'too_new')) throw error;
+      }
+      const found: QuestionParts[] = [];
+      for (const name of names) found.push(...(await this.#ifReadable(name)));
+      return found;
+    });
+  }
+
+  async #ifReadable(name: QuestionName): Promise<QuestionParts[]> {
+    try {
+      return await this.#fresh(name.team, [name]);
+    } catch (err) {
+      if (!isPlacetError(err, 'internal', 'too_new')) throw err;
+      const { team, requestId } = name;
+      this.#context.log.error({ team, requestId, err }, 'a question cannot be read and is not listed');
+      return [];
+    }
+  }
+
+  async #find(
+    team: string,
+    requestIds: readonly string[],
+    read: (names: readonly QuestionName[]) => Promise<QuestionParts[]>,
+  ): Promise<(QuestionParts | undefined)[]> {
     if (requestIds.length === 0) return [];
     const keys = requestIds.map((requestId) => keyOf(team, 'questionAsker', requestId));
     const teammates = await storeCall('reading who asked', () => this.#context.redis.mget(keys));
@@ -28,7 +62,7 @@ export class QuestionReader {
       const teammate = teammates[place];
       return teammate ? [{ team, teammate, requestId }] : [];
     });
-    const found = new Map((await this.#fresh(team, names)).map((parts) => [parts.requestId, parts]));
+    const found = new Map((await read(names)).map((parts) => [parts.requestId, parts]));
     return requestIds.map((requestId) => found.get(requestId));
   }
 

@@ -55,6 +55,11 @@ export class QuestionStore {
     return this.#reader.findAll(team, requestIds);
   }
 
+  /** As {@link find}; one that cannot be read is left out and logged. */
+  findReadable(team: TeamName, requestIds: readonly RequestId[]): Promise<(QuestionParts | undefined)[]> {
+    return this.#reader.findReadable(team, requestIds);
+  }
+
   /** A page of open ones, oldest first. @throws PlacetError `validation_failed` for a cursor that is none */
   list(team: TeamName, query: QuestionQuery): Promise<QuestionPage> {
     return listQuestions(this.#context, this.#reader, team, query);

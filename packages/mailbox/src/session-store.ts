@@ -9,16 +9,15 @@ import {
   PostureReport,
   parseOrThrow,
   type RequestId,
-  recordVersion,
   type Timestamp,
   toTimestamp,
   unsafeText,
 } from '@placet/protocol';
-import { z } from 'zod';
 import { orderHistory } from './history.ts';
 import { keyOf } from './keys.ts';
 import { unpackRequestId } from './packed-names.ts';
-import { execAll, runScript, storeCall, unknownReply } from './scripts.ts';
+import { type PackedReport, packReport, unpackReport } from './posture-codec.ts';
+import { execAll, runScript, type ScriptArgument, storeCall, unknownReply } from './scripts.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
 import type { SessionName } from './task-store.ts';
 
@@ -51,8 +50,6 @@ const maxSignings = 10;
 /** How many teammates are asked at once whether a session is theirs. */
 const chunkSize = 500;
 
-const StoredReport = z.object({ v: z.number().int(), r: PostureReport, at: z.number().int() });
-
 /** What belongs to sessions beside their tasks: their hosts' reports, their drafts, leads' orders (PM-18, PM-45). */
 export class SessionStore {
   readonly #context: StoreContext;
@@ -66,16 +63,19 @@ export class SessionStore {
     const { team, teammate, sessionId } = name;
     const transaction = this.#context.redis
       .multi()
-      .hmget(sessionKey(name), 'v', 'rq', 'en', 'rqen')
+      .hmget(sessionKey(name), 'v', 'rq', 'en', 'rqen', 'po', 'pa')
       .get(keyOf(team, 'sessionReport', teammate, sessionId));
-    const [fields, text] = await execAll('reading a session', transaction);
-    const [v, rq, en, rqen]: unknown[] = Array.isArray(fields) ? fields : [];
+    const [fields, rest] = await execAll('reading a session', transaction);
+    const [v, rq, en, rqen, line, at]: unknown[] = Array.isArray(fields) ? fields : [];
     if (typeof v !== 'string') return undefined;
     return {
       requestId: typeof rq === 'string' ? unpackRequestId(team, teammate, rq) : undefined,
       planEntries: Number(en ?? 0),
       hasEnteredSince: Number(en ?? 0) !== Number(rqen ?? 0),
-      report: typeof text === 'string' ? this.#readReport(name, text) : undefined,
+      report:
+        typeof line === 'string'
+          ? this.#readReport(name, { line, rest: typeof rest === 'string' ? rest : '', at: Number(at) })
+          : undefined,
     };
   }
 
@@ -106,13 +106,14 @@ export class SessionStore {
     const said = parseOrThrow(PostureReport, report, 'the report');
     const [fault] = findUnsafeJson(said);
     if (fault) throw invalid(fault.path, fault.message);
-    const text = JSON.stringify({ v: recordVersion, r: said });
-    if (Buffer.byteLength(text) > maxPostureReportBytes)
+    const { line, rest } = packReport(said);
+    if (Buffer.byteLength(rest) > maxPostureReportBytes)
       throw new PlacetError(
         'payload_too_large',
         `the report of ${name.sessionId} has more than ${maxPostureReportBytes} bytes`,
       );
-    return this.#keep(name, 'sessionReport', [epoch ?? '', text, 1]);
+    const keys = [sessionKey(name), keyOf(name.team, 'sessionReport', name.teammate, name.sessionId)];
+    return this.#keep('keep-report', name, keys, [epoch ?? '', line, rest]);
   }
 
   /**
@@ -128,7 +129,8 @@ export class SessionStore {
         'payload_too_large',
         `the plan has ${bytes.byteLength} bytes; ${maxPlanBytes} can be stored`,
       );
-    return this.#keep(name, 'draft', [epoch ?? '', bytes, 0]);
+    const keys = [sessionKey(name), keyOf(name.team, 'draft', name.teammate, name.sessionId)];
+    return this.#keep('keep-draft', name, keys, [epoch ?? '', bytes]);
   }
 
   /** The draft, exactly as it was saved; undefined where there is none. */
@@ -173,23 +175,24 @@ export class SessionStore {
   }
 
   async #keep(
-    name: SessionName,
-    what: 'sessionReport' | 'draft',
-    args: readonly (string | number | Uint8Array)[],
+    script: 'keep-report' | 'keep-draft',
+    { sessionId }: SessionName,
+    keys: readonly string[],
+    args: readonly ScriptArgument[],
   ): Promise<boolean> {
-    const { team, teammate, sessionId } = name;
-    const keys = [sessionKey(name), keyOf(team, what, teammate, sessionId)];
-    const reply = await runScript(this.#context, 'keep-report', keys, args);
+    const reply = await runScript(this.#context, script, keys, args);
     if (reply.word === 'absent') throw noSession(sessionId);
-    if (reply.word !== 'kept' && reply.word !== 'lost') return unknownReply('keep-report', reply);
+    if (reply.word !== 'kept' && reply.word !== 'lost') return unknownReply(script, reply);
     return reply.word === 'kept';
   }
 
   /** It is only shown: one that cannot be read is none, and the chain says that it is missing. */
-  #readReport({ team, teammate, sessionId }: SessionName, text: string): SessionView['report'] {
+  #readReport(
+    { team, teammate, sessionId }: SessionName,
+    { at, ...packed }: PackedReport & { at: number },
+  ): SessionView['report'] {
     try {
-      const { r: said, at } = StoredReport.parse(JSON.parse(text));
-      return { said, at: toTimestamp(at) };
+      return { said: unpackReport(packed), at: toTimestamp(at) };
     } catch (err) {
       this.#context.log.warn({ err, team, teammate, sessionId }, 'the report of a session cannot be read');
       return undefined;

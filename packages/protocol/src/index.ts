@@ -200,7 +200,6 @@ export {
   PostureReport,
   RefusalCount,
   SessionPosture,
-  WorkingItem,
 } from './session-posture.ts';
 export { resetEvent, TeamEvent, TeamEventBody } from './team-events.ts';
 export { TodoId, TodoItem, TodoMirrorRecord, TodoStatus, todoLimits, WrittenTodo } from './todo.ts';

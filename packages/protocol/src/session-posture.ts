@@ -6,11 +6,13 @@ import { TaskPhase } from './job.ts';
 import { PermissionMode, WorkingMode } from './permission-mode.ts';
 import { Posture } from './posture.ts';
 import { OpenQuestion } from './questions.ts';
-import { Decision, Usage, Work } from './request.ts';
+import { Decision, Work } from './request.ts';
 import { RequestState } from './request-machine.ts';
 import { EntryCause, ModeCause } from './session-events.ts';
+import { TodoItem, todoLimits } from './todo.ts';
+import { UsageByPhase } from './usage.ts';
 
-/** The longest report of a session's host, in bytes of its JSON: a full working list of any characters fits. */
+/** The longest report of a session's host, in bytes of its JSON beyond what every one says: a full working list of any characters fits. */
 export const maxPostureReportBytes = 128 * 1024;
 
 const count = z.number().int().nonnegative();
@@ -19,17 +21,9 @@ const count = z.number().int().nonnegative();
 export const RefusalCount = z.looseObject({ tool: z.string().max(256), reason: z.string().max(64), count });
 export type RefusalCount = z.infer<typeof RefusalCount>;
 
-/** An item of a session's working list, as the lead sees it (PM-93). */
-export const WorkingItem = z.looseObject({
-  id: z.string().max(128).optional(),
-  content: z.string().max(500),
-  status: z.enum(['pending', 'in_progress', 'completed']),
-});
-export type WorkingItem = z.infer<typeof WorkingItem>;
-
 /**
- * What a session's host says of it, each time as a whole (PM-18): leave out what there is none of, for every parked plan
- * has one (TM-42). It is shown, and believed in nothing else: no request is decided and no gate opened by it.
+ * What a session's host says of it, each time as a whole (PM-18). Every parked plan has one (TM-42), so leave out what
+ * there is none of, and once it is submitted the plan and its usage: the request has them. It is shown, and believed in nothing else: no request is decided and no gate opened by it.
  */
 export const PostureReport = z.looseObject({
   mode: PermissionMode,
@@ -47,8 +41,9 @@ export const PostureReport = z.looseObject({
   /** Calls that the gate refused: in all, and of the tools and reasons refused most. */
   refusals: z.looseObject({ total: count, most: z.array(RefusalCount).max(50) }).optional(),
   /** What each phase has used so far (PM-81). */
-  usage: z.looseObject({ planning: Usage.optional(), implementing: Usage.optional() }).optional(),
-  workingList: z.array(WorkingItem).max(40).optional(),
+  usage: UsageByPhase.optional(),
+  /** The working list (PM-93). */
+  workingList: z.array(TodoItem).max(todoLimits.items).optional(),
   /** The last sentence that surfaces were told (PM-19). */
   announcement: z.string().max(500).optional(),
   /** What the host takes the session up from after a restart (PM-9); it may add fields of its own. Not shown. */
@@ -92,9 +87,10 @@ export const SessionPosture = z.looseObject({
   work: Work.optional(),
   /** The mode that the runtime said is in effect since the gate opened (TM-11). */
   effectiveMode: PermissionMode.optional(),
-  openQuestions: z.array(OpenQuestion),
-  workingList: z.array(WorkingItem),
-  usage: z.looseObject({ planning: Usage.optional(), implementing: Usage.optional() }),
+  /** Without what they ask, which may be long: the team's list has it. */
+  openQuestions: z.array(OpenQuestion.omit({ ask: true }).extend({ kind: z.enum(['questions', 'consent']) })),
+  workingList: z.array(TodoItem),
+  usage: UsageByPhase,
   announcement: z.string().optional(),
   /** Each link of the chain that is not there, in words; empty where the chain is whole. */
   missing: z.array(z.string()),

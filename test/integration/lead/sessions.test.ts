@@ -88,7 +88,7 @@ describe('the posture of a session', () => {
       decision: { outcome: 'approved', permissionMode: 'acceptEdits', decidedBy: 'local:lead' },
       work: { state: 'applied' },
       effectiveMode: 'acceptEdits',
-      openQuestions: [{ requestId: 'open' }],
+      openQuestions: [{ requestId: 'open', kind: 'consent' }],
       workingList: [{ id: 'a', content: 'Rename', status: 'in_progress' }],
       usage: { planning: { inputTokens: 10, outputTokens: 2 }, implementing: { inputTokens: 1 } },
       announcement: 'The plan was approved.',

@@ -100,21 +100,27 @@ describe('the report of a session’s host', () => {
 
   it('[PM-18] is only shown: one that cannot be read is none, and disturbs nothing', async () => {
     const { sessionId } = await openTask();
+    await port.reportPosture(sessionId, { ...planning, announcement: 'a' });
     await world.handle.redis.set(keyOf(world.team, 'sessionReport', teammate, sessionId), '{"v":1,"r":7}');
+    expect(await port.loadPosture(sessionId)).toBeUndefined();
+    await world.handle.redis.hset(keyOf(world.team, 'session', teammate, sessionId), 'po', 'nonsense');
     expect(await port.loadPosture(sessionId)).toBeUndefined();
     expect(await port.getTask(sessionId)).toMatchObject({ phase: 'planning' });
   });
 
-  it('[TM-42] of a parked plan costs less than half a KiB, and goes with its session', async () => {
+  it('[TM-42] of a parked plan costs less than a hundred bytes, and goes with its session', async () => {
     const forgetful = await rivalOf(world, server.url, { retentionMs: 1 });
     const { sessionId } = await submit(world);
-    await port.reportPosture(sessionId, {
-      ...planning,
-      since: '2026-01-02T03:04:05.678Z',
-      announcement: 'The plan waits for its decision.',
-    });
-    const key = keyOf(world.team, 'sessionReport', teammate, sessionId);
-    expect(Number(await world.handle.redis.memory('USAGE', key))).toBeLessThan(512);
+    const sizeOf = async (name: 'session' | 'sessionReport') =>
+      Number((await world.handle.redis.memory('USAGE', keyOf(world.team, name, teammate, sessionId))) ?? 0);
+    const before = await sizeOf('session');
+    const report: PostureReport = { ...planning, since: '2026-01-02T03:04:05.678Z', entry: 'start_flag' };
+    await port.reportPosture(sessionId, report);
+    expect((await sizeOf('session')) - before).toBeLessThan(100);
+    expect(await sizeOf('sessionReport')).toBe(0);
+    await port.reportPosture(sessionId, { ...report, announcement: 'The plan waits for its decision.' });
+    expect(await sizeOf('sessionReport')).toBeGreaterThan(0);
+    await port.saveDraft(sessionId, 'the next revision');
 
     await port.ask({
       type: 'consent_request',

@@ -163,6 +163,38 @@ const calls: [
     ({ team, sessionId }) => world.mailbox.tasks.renew({ team, teammate, sessionId }, lease(sessionId), 1000),
   ],
   [
+    'report a posture',
+    'pending',
+    ['session'],
+    ({ team, sessionId }) => world.mailbox.sessions.report({ team, teammate, sessionId }, { mode: 'plan' }),
+  ],
+  [
+    'save a draft',
+    'pending',
+    ['session'],
+    ({ team, sessionId }) => world.mailbox.sessions.saveDraft({ team, teammate, sessionId }, 'x'),
+  ],
+  [
+    'order a session about',
+    'pending',
+    ['session'],
+    ({ team, sessionId }) =>
+      world.mailbox.sessions.order({
+        team,
+        teammate,
+        sessionId,
+        mode: 'plan',
+        by: 'lead:ada',
+        sign: async () => 'signed',
+      }),
+  ],
+  [
+    'ask',
+    'pending',
+    ['session', 'task'],
+    ({ team, sessionId }) => world.mailbox.questions.ask({ team, teammate, asking: consentOf(sessionId) }),
+  ],
+  [
     'change a task',
     'pending',
     ['session'],
@@ -170,6 +202,8 @@ const calls: [
       world.mailbox.tasks.change({ team, teammate, sessionId }, lease(sessionId), { phase: 'failed' }),
   ],
 ];
+
+const consentOf = (sessionId: string) => ({ type: 'consent_request', requestId: 'c', sessionId }) as const;
 
 describe('records of a later release', () => {
   it.each(calls.flatMap(([what, state, kinds, call]) => kinds.map((kind) => ({ what, kind, state, call }))))(
@@ -187,6 +221,32 @@ describe('records of a later release', () => {
       );
       // Where the call first moved the deadline or the time to look, the test did that itself.
       expect(changed.map(([key]) => key).filter((key) => !/:(deadlines|due)$|:req:/.test(key))).toEqual([]);
+    },
+  );
+
+  it.each(['question', 'questionEnd', 'session'] as const)(
+    '[ST-2] a question whose %s is newer is neither read, asked again, answered nor purged',
+    async (kind) => {
+      const { questions } = world.mailbox;
+      const { team } = world;
+      const { sessionId } = await prepared('pending');
+      const requestId = `c-${sessionId}`;
+      const asking = { ...consentOf(sessionId), requestId };
+      await questions.ask({ team, teammate, asking });
+      const answer = { team, requestId, body: { consent: 'declined' as const }, by: 'lead:ada' };
+      if (kind === 'questionEnd') await questions.answer(answer);
+      await makeNewer(keyOf(team, kind, teammate, kind === 'session' ? sessionId : requestId));
+      const before = await contentOf(world);
+      const calls: (() => Promise<unknown>)[] = [
+        () => questions.answer(answer),
+        () => questions.ask({ team, teammate, asking }),
+      ];
+      if (kind !== 'session') calls.push(() => questions.get(team, requestId));
+      for (const call of calls) expect((await failureOf(call())).code).toBe('too_new');
+      const forgetful = await rivalOf(world, server.url, { retentionMs: -60_000 });
+      await forgetful.mailbox.questions.purge(team, 10).catch(() => 0);
+      await forgetful.close();
+      expect(await contentOf(world)).toEqual(before);
     },
   );
 

@@ -32,12 +32,18 @@ export function postureOf(parts: SessionParts): SessionPosture {
     ...(said?.attachment && { lastAttachment: said.attachment }),
     refusals: said?.refusals ?? { total: 0, most: [] },
     ...(request && linksOf(request)),
-    openQuestions,
+    openQuestions: openQuestions.map(headOf),
     workingList: said?.workingList ?? [],
     usage: said?.usage ?? {},
     ...(said?.announcement !== undefined && { announcement: said.announcement }),
     missing: [...missingOfHost(parts), ...missingOfRequest(parts)],
   };
+}
+
+function headOf(question: OpenQuestion): SessionPosture['openQuestions'][number] {
+  const { requestId, team, teammate, sessionId, askedAt, deadline, inPlanMode, ask } = question;
+  const { kind } = ask;
+  return { requestId, team, teammate, sessionId, askedAt, ...(deadline && { deadline }), inPlanMode, kind };
 }
 
 function planOf({ view, request }: SessionParts): SessionPosture['plan'] {
