@@ -1,5 +1,6 @@
 import { type AnswerBody, leadInboxName } from '@placet/protocol';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import { answerOf, colour, questionOf, questionsIn } from './question-world.ts';
 import {
@@ -163,6 +164,19 @@ describe('a question that nobody answers', () => {
     const [response] = await inboxOf(teammate);
     expect(response?.message).toMatchObject({ type: 'question_response', end: { kind: 'unanswered' } });
     expect(JSON.stringify(response)).not.toMatch(/approved|accepted/);
+  });
+
+  it('[TM-15] no answer that arrives at the deadline is written after it, by the clock of the store', async () => {
+    const deadlineMs = Date.now() + 2500;
+    const deadline = new Date(deadlineMs).toISOString();
+    const asked = await Promise.all(Array.from({ length: 300 }, () => port.ask(questionOf({ deadline }))));
+    await eventually(() => Date.now() >= deadlineMs - 30, { everyMs: 1 });
+    await Promise.allSettled(asked.map(({ record: { requestId } }) => answer(requestId)));
+    for (const { record } of asked) {
+      const { end, endedAt = '' } = (await port.getQuestion(record.requestId)) ?? {};
+      if (end?.kind === 'answered') expect(Date.parse(endedAt)).toBeLessThan(deadlineMs);
+      else expect(Date.parse(endedAt)).toBeGreaterThanOrEqual(deadlineMs);
+    }
   });
 
   it('[TM-15] is ended by the sweep, under its fence, once', async () => {

@@ -144,10 +144,13 @@ describe('asking', () => {
       'validation_failed',
     );
     const { inboxes } = world.mailbox;
-    for (const type of ['question_request', 'consent_request', 'question_response', 'consent_response'])
-      expect(
-        (await failureOf(inboxes.send(world.team, { from: 'x', to: teammate, message: { type } }))).code,
-      ).toBe('validation_failed');
+    const answered = { timestamp: '2026-01-02T03:04:05.678Z', end: { kind: 'unanswered' } };
+    for (const type of ['question_request', 'consent_request', 'question_response', 'consent_response']) {
+      const message = { ...asking, ...answered, type };
+      expect((await failureOf(inboxes.send(world.team, { from: 'x', to: teammate, message }))).code).toBe(
+        'validation_failed',
+      );
+    }
   });
 });
 

@@ -52,11 +52,10 @@ describe('a task that asks', () => {
     await port.releaseSession(lease);
 
     expect(await wakes()).toEqual([[sessionId, '1', '1']]);
-    expect(await port.holdSession(sessionId, 'woken', 1000)).toMatchObject({
-      kind: 'held',
-      task: { phase: 'planning' },
-    });
-    expect(await port.ask(questionOf({ requestId, sessionId }), lease)).toMatchObject({
+    const woken = await port.holdSession(sessionId, 'woken', 1000);
+    if (woken.kind !== 'held') throw new Error('not held');
+    expect(woken.task.phase).toBe('planning');
+    expect(await port.ask(questionOf({ requestId, sessionId }), woken.lease)).toMatchObject({
       kind: 'replayed',
       record: { end: { kind: 'answered' } },
     });
