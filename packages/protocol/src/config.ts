@@ -4,6 +4,7 @@ import { TeammateName, TeamName } from './ids.ts';
 import { defaultMaxRevisions } from './job.ts';
 import { lowestCeiling, PermissionMode, WorkingMode } from './permission-mode.ts';
 import { deadlineBoundsMs, defaultDeadlineMs, defaultNotAfterMs } from './request.ts';
+import { isSameTool, TrustedTool } from './trusted-tool.ts';
 
 /** An agent that a teammate can run: any executable (TM-22). Relative programs are found from the file's folder. */
 export const AgentProfile = z.strictObject({
@@ -40,7 +41,24 @@ const flag = z.union([
   z.boolean(),
   z.enum(['1', '0', 'true', 'false']).transform((text) => text === '1' || text === 'true'),
 ]);
+const toolListShape = 'must be a list such as [{"server":"docs","tool":"read_page"}]';
+const trustedByAll = (values: TrustedTool[][]) =>
+  values.reduce((all, more) => all.filter((tool) => more.some((other) => isSameTool(tool, other))));
 const list = z.union([z.array(z.string()), z.string().transform((text) => text.split(',').filter(Boolean))]);
+
+/** A list of tools, in the environment as its JSON. */
+const toolList = z.preprocess(
+  (value, context) => {
+    if (typeof value !== 'string') return value;
+    try {
+      return JSON.parse(value);
+    } catch {
+      context.issues.push({ code: 'custom', input: value, message: toolListShape });
+      return z.NEVER;
+    }
+  },
+  z.array(TrustedTool, toolListShape),
+);
 
 /** Every setting of Placet (WR-41): the one table of names, shapes, defaults and meanings. */
 export const settings = {
@@ -105,6 +123,11 @@ export const settings = {
   askUserQuestionTimeout: {
     schema: z.enum(['never', '60s', '5m', '10m']).default('never'),
     doc: 'How long a person at a session may be silent before its question goes on with what they chose so far; it never approves a plan.',
+  },
+  trustedReadOnlyTools: {
+    schema: toolList.default([]),
+    restrict: trustedByAll,
+    doc: 'Tools of MCP servers and daemons that may run while planning, since the operator knows that they change nothing: exact pairs of a `server` as configured and a `tool` as it lists it; in the environment as JSON.',
   },
   permissionCeiling: {
     schema: WorkingMode.default('bypassPermissions'),

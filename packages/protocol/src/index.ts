@@ -203,6 +203,7 @@ export {
 } from './session-posture.ts';
 export { resetEvent, TeamEvent, TeamEventBody } from './team-events.ts';
 export { TodoId, TodoItem, TodoMirrorRecord, TodoStatus, todoLimits, WrittenTodo } from './todo.ts';
+export { TrustedTool } from './trusted-tool.ts';
 export {
   maxRememberedTurns,
   TurnId,
