@@ -1,21 +1,33 @@
 export { announcementOf, type ModeChange } from './entry/announcement.ts';
-export { type MessageOrigin, type MetaCommand, parseMetaCommand } from './entry/meta-command.ts';
-export { type StartingMode, startingMode } from './entry/starting-mode.ts';
 export {
   type ConsentFlow,
   type ConsentOutcome,
   consentWords,
   enterByConsent,
 } from './entry/consent.ts';
+export { type MessageOrigin, type MetaCommand, parseMetaCommand } from './entry/meta-command.ts';
+export { type StartingMode, startingMode } from './entry/starting-mode.ts';
+export { BlockedCounter, type BlockedSample, blockedMetric, maxToolLabels } from './gate/blocked-counter.ts';
+export { createExecutor, type Execution, type Executor, type ExecutorOptions } from './gate/executor.ts';
+export { type ExposedTools, exposeTools, type Toolbox, type ToolCatalog } from './gate/expose-tools.ts';
+export { createGate, type Gate, type GateOptions, isGate, type Verdict } from './gate/gate.ts';
 export {
-  type Gate,
   judgeWhilePlanning,
+  type OwnServers,
+  type OwnTools,
   type PlanPhase,
-  type Refusal,
-  type RefusalReason,
-  type Verdict,
-} from './gate/gate.ts';
-export { isPlanSafe, type ToolCall, type ToolManifest, type ToolSource } from './gate/tool-call.ts';
+} from './gate/judge-while-planning.ts';
+export { type Refusal, type RefusalReason, type ToolError, toolErrorOf } from './gate/refusal.ts';
+export {
+  isPlanSafe,
+  type Surface,
+  surfaces,
+  type ToolCall,
+  type ToolManifest,
+  type ToolSource,
+  toolSources,
+} from './gate/tool-call.ts';
+export { TrustedTools } from './gate/trusted-tools.ts';
 export {
   type ChosenModel,
   chooseModel,
@@ -60,8 +72,8 @@ export {
 export { answerText, type EndedQuestions } from './questions/answer-text.ts';
 export type {
   Answered,
-  Consented,
   ConsentEnd,
+  Consented,
   QuestionsEnd,
   Stopped,
   Unanswered,

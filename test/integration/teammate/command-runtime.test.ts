@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '@placet/mailbox';
-import { type Gate, storedPlan } from '@placet/plan-mode';
+import { createGate, storedPlan } from '@placet/plan-mode';
 import { AgentProfile } from '@placet/protocol';
 import {
   type AgentSession,
@@ -20,21 +20,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 
 const environment = minimalEnvironment(process.env);
-const open: Gate = () => ({ kind: 'allowed' });
-const closed: Gate = ({ tool, manifest }) =>
-  manifest?.safetyTier === 'safe'
-    ? { kind: 'allowed' }
-    : {
-        kind: 'refused',
-        refusal: {
-          error_code: 'plan_mode_blocked',
-          tool,
-          session_id: 's',
-          reason: 'not_plan_safe',
-          fixable_by_llm: false,
-          hint: 'planning',
-        },
-      };
+const open = createGate({ sessionId: 's', isPlanning: () => false });
+const closed = createGate({ sessionId: 's', isPlanning: () => true });
 let folder: string;
 
 beforeEach(async () => {

@@ -1,82 +1,113 @@
-import { isPlanSafe, type ToolCall } from './tool-call.ts';
-
-/** Why a call was refused; a label of the refusal metric, so there are few. */
-export type RefusalReason =
-  | 'not_plan_safe'
-  | 'untrusted_server'
-  | 'agent_spawn'
-  | 'not_the_plan_file'
-  | 'shell_not_read_only';
-
-/** A refusal as the model gets it, as a tool error (PM-28). */
-export interface Refusal {
-  error_code: 'plan_mode_blocked';
-  tool: string;
-  session_id: string;
-  reason: RefusalReason;
-  fixable_by_llm: false;
-  hint: string;
-}
+import { type Log, silentLog, type TrustedTool } from '@placet/protocol';
+import { type Snapshot, snapshotOf } from './call-snapshot.ts';
+import { judgeWhilePlanning, type OwnServers, type PlanPhase } from './judge-while-planning.ts';
+import { type Refusal, type RefusalReason, refusalOf } from './refusal.ts';
+import { RefusalLog } from './refusal-log.ts';
+import type { ToolCall } from './tool-call.ts';
+import { TrustedTools } from './trusted-tools.ts';
 
 /** What the gate says of a call. */
-export type Verdict = { kind: 'allowed' } | { kind: 'refused'; refusal: Refusal };
+export type Verdict = { readonly kind: 'allowed' } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** Judges every call of one session before it is executed (PM-21). Never waits, never throws. */
-export type Gate = (call: ToolCall) => Verdict;
+// Not exported: what has it was made here.
+const gateMark: unique symbol = Symbol('placet.gate');
 
-/** What the judgement of a planning session depends on. */
-export interface PlanPhase {
+/**
+ * Judges every call of one session before it is executed (PM-21). Give this very function to whatever runs calls for
+ * the session, its agents included: it asks for the mode at each call, so one who holds it already is held too (PM-24).
+ * It never waits and never throws; what it cannot judge while planning it refuses.
+ */
+export interface Gate {
+  (call: ToolCall): Verdict;
+  /** Whether such a call would be allowed now; it is no call, so nothing is logged or counted (PM-20). */
+  wouldAllow(call: ToolCall): boolean;
+  readonly [gateMark]: true;
+}
+
+/** What a gate is made of. `PlanSession` makes its own; without one, a host can make a gate over its own mode. */
+export interface GateOptions {
   sessionId: string;
-  /** The servers that the host registered as Placet's own; their tools submit, ask and list (PM-25). */
-  ownServers: ReadonlySet<object>;
-  /** MCP and daemon tools that the operator listed as trusted (PM-23). */
-  trustedReadOnlyTools: ReadonlySet<string>;
-  /** Whether a path is the session's own plan file, links resolved (PM-26). */
-  isPlanFile(path: string): boolean;
+  /** Asked at each call; anything but false is planning, and so is an error. */
+  isPlanning(): boolean;
+  /** Whether a path is the session's own plan file, links resolved (PM-26). None is, unless set. */
+  isPlanFile?: PlanPhase['isPlanFile'] | undefined;
+  /** None unless set. A server that the host adds later counts from then on. */
+  ownServers?: OwnServers | undefined;
+  /** The setting of that name (PM-23). None unless set. */
+  trustedReadOnlyTools?: Iterable<TrustedTool> | undefined;
+  /** Says nothing unless set. */
+  log?: Log | undefined;
+  /** Told of each refusal, to count it (PM-28); give `BlockedCounter.count` where there is a metric. */
+  onBlocked?: ((refusal: Refusal) => void) | undefined;
 }
 
-const hints: Record<RefusalReason, string> = {
-  not_plan_safe:
-    'This session is planning. Read, write your plan file, submit the plan and wait for the decision.',
-  untrusted_server: 'Tools of other servers are refused while planning, whatever they declare.',
-  agent_spawn: 'No agent can be started while planning. Do the research in this session.',
-  not_the_plan_file: 'While planning only the plan file itself can be written.',
-  shell_not_read_only: 'While planning only commands that are proved to be read-only can run.',
-};
+const allowed: Verdict = Object.freeze({ kind: 'allowed' });
 
-const allowed: Verdict = { kind: 'allowed' };
-
-/** Judges a call of a session that plans. The first rule that speaks decides; where none does, it is refused. */
-export function judgeWhilePlanning(phase: PlanPhase, call: ToolCall): Verdict {
-  const reason = refusalOf(phase, call);
-  if (!reason) return allowed;
-  const { tool } = call;
-  const { sessionId } = phase;
-  return {
-    kind: 'refused',
-    refusal: {
-      error_code: 'plan_mode_blocked',
-      tool,
-      session_id: sessionId,
-      reason,
-      fixable_by_llm: false,
-      hint: hints[reason],
-    },
+/** Makes the gate of a session: the only way to make one. */
+export function createGate(options: GateOptions): Gate {
+  const { sessionId, onBlocked, log = silentLog } = options;
+  const phase: PlanPhase = {
+    ownServers: options.ownServers ?? new Map(),
+    trustedReadOnlyTools: new TrustedTools(options.trustedReadOnlyTools),
+    isPlanFile: (path) => options.isPlanFile?.(path) === true,
   };
+  const refusals = new RefusalLog(log);
+
+  const tell = (refusal: Refusal, call: ToolCall | undefined): void => {
+    attempt(() => onBlocked?.(refusal), log, 'counting a refusal failed');
+    attempt(() => refusals.write(refusal, call), log, 'logging a refusal failed');
+  };
+
+  const gate = (call: ToolCall): Verdict => {
+    if (!isPlanning(options)) return allowed;
+    const snapshot = snapshotOf(call);
+    const reason = judge(phase, snapshot);
+    if (!reason) return allowed;
+    const refusal = refusalOf({ tool: snapshot.tool, sessionId, reason });
+    tell(refusal, snapshot.call);
+    return Object.freeze({ kind: 'refused', refusal });
+  };
+  const wouldAllow = (call: ToolCall): boolean => {
+    if (!isPlanning(options)) return true;
+    return judge(phase, snapshotOf(call)) === undefined;
+  };
+  const mark: { readonly [gateMark]: true } = { [gateMark]: true };
+  return Object.freeze(Object.assign(gate, { wouldAllow }, mark));
 }
 
-function refusalOf(phase: PlanPhase, call: ToolCall): RefusalReason | undefined {
-  if (call.source === 'agent-spawn') return 'agent_spawn';
-  if (call.server && phase.ownServers.has(call.server)) return undefined;
-  if (isForeignServer(call))
-    return phase.trustedReadOnlyTools.has(call.tool) ? undefined : 'untrusted_server';
-  if (call.writesFile !== undefined)
-    return phase.isPlanFile(call.writesFile) ? undefined : 'not_the_plan_file';
-  if (call.source === 'shell') return call.shellIsReadOnly === true ? undefined : 'shell_not_read_only';
-  return isPlanSafe(call.manifest) ? undefined : 'not_plan_safe';
+/** Whether it is a gate that {@link createGate} made; for hosts whose types were not checked. */
+export function isGate(value: unknown): value is Gate {
+  return typeof value === 'function' && gateMark in value;
 }
 
-/** By its source, and by its name too: a host that mislabels an MCP tool must not open it (PM-23). */
-function isForeignServer({ source, tool }: ToolCall): boolean {
-  return source === 'mcp' || source === 'daemon' || /^(?:mcp_|daemon_)/.test(tool);
+function isPlanning(options: GateOptions): boolean {
+  try {
+    const answer: unknown = options.isPlanning(); // a host without types may answer with anything
+    return answer !== false;
+  } catch {
+    return true; // who cannot say that they do not plan, plan
+  }
+}
+
+/** What a host's predicate throws is a no: in doubt nothing runs (I6). */
+function judge(phase: PlanPhase, { call }: Snapshot): RefusalReason | undefined {
+  if (!call) return 'malformed_call';
+  try {
+    return judgeWhilePlanning(phase, call);
+  } catch {
+    return 'check_failed';
+  }
+}
+
+/** A hook of the host decides nothing: what it throws is logged, if the log itself works, and the verdict stands. */
+function attempt(act: () => void, log: Log, what: string): void {
+  try {
+    act();
+  } catch (err) {
+    try {
+      log.error({ err }, what);
+    } catch {
+      // there is nobody left to tell
+    }
+  }
 }

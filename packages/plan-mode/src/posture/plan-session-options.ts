@@ -6,9 +6,11 @@ import type {
   PermissionMode,
   RequestId,
   SessionEvent,
+  TrustedTool,
   WorkingMode,
 } from '@placet/protocol';
-import type { PlanPhase, Refusal } from '../gate/gate.ts';
+import type { OwnServers, PlanPhase } from '../gate/judge-while-planning.ts';
+import type { Refusal } from '../gate/refusal.ts';
 import type { PlanStorage, StoredPlan } from '../plan/plan-storage.ts';
 import type { FeedbackImage } from '../submission/rejection.ts';
 import type { SessionKind } from '../submission/submission.ts';
@@ -44,8 +46,9 @@ export interface PlanSessionOptions {
   /** In place of `planFile`: where the plan is kept. Without either, there is no plan to submit or approve. */
   planStorage?: PlanStorage;
   /** The servers that are Placet's own, and which of their tools are always allowed (PM-25). None unless set. */
-  ownServers?: ReadonlySet<object>;
-  trustedReadOnlyTools?: ReadonlySet<string>;
+  ownServers?: OwnServers;
+  /** The setting of that name (PM-23). None unless set. */
+  trustedReadOnlyTools?: readonly TrustedTool[];
   /** The machine's unless set. */
   clock?: Clock;
   /** Says nothing unless set. */

@@ -13,7 +13,8 @@ import {
   systemClock,
   type WorkingMode,
 } from '@placet/protocol';
-import { type Gate, judgeWhilePlanning, type PlanPhase, type Refusal, type Verdict } from '../gate/gate.ts';
+import { createGate, type Gate } from '../gate/gate.ts';
+import type { Refusal } from '../gate/refusal.ts';
 import type { Approval } from '../submission/approval.ts';
 import type { Rejection } from '../submission/rejection.ts';
 import type { SubmissionTool, SubmissionVerdict } from '../submission/submission.ts';
@@ -39,7 +40,6 @@ import { postureOf, type SessionState, stateFrom, stateOf } from './session-stat
 export class PlanSession {
   readonly sessionId: string;
   readonly #options: PlanSessionOptions;
-  readonly #phase: PlanPhase;
   readonly #log: Log;
   readonly #posture: PostureKeeper;
   readonly #decisions: PlanDecisions;
@@ -49,12 +49,16 @@ export class PlanSession {
     this.sessionId = options.sessionId;
     this.#options = options;
     this.#log = options.log ?? silentLog;
-    this.#phase = {
+    const { isPlanFile, planFile, ownServers, trustedReadOnlyTools } = options;
+    this.gate = createGate({
       sessionId: options.sessionId,
-      ownServers: options.ownServers ?? new Set(),
-      trustedReadOnlyTools: options.trustedReadOnlyTools ?? new Set(),
-      isPlanFile: options.isPlanFile ?? options.planFile?.isPlanFile ?? (() => false),
-    };
+      isPlanning: () => this.mode === 'plan',
+      isPlanFile: (path) => (isPlanFile ? isPlanFile(path) : planFile?.isPlanFile(path) === true),
+      ownServers,
+      trustedReadOnlyTools,
+      log: this.#log,
+      onBlocked: (refusal) => this.#blocked(refusal),
+    });
     const { planModeRequired, allowRules = [], prePlanMode = 'default' } = options;
     const planning: PermissionContext = { mode: 'plan', prePlanMode };
     const started =
@@ -118,12 +122,7 @@ export class PlanSession {
   }
 
   /** Judges each call of this session and of every agent under it (PM-21, PM-24); give this very function away. */
-  readonly gate: Gate = (call): Verdict => {
-    if (this.#posture.state.context.mode !== 'plan') return { kind: 'allowed' };
-    const verdict = judgeWhilePlanning(this.#phase, call);
-    if (verdict.kind === 'refused') this.#blocked(verdict.refusal);
-    return verdict;
-  };
+  readonly gate: Gate;
 
   /** Enters plan mode by an explicit act (PM-3, PM-10); a plan that was approved before is not any more (WR-25). */
   enter(entry: EntryCause): void {

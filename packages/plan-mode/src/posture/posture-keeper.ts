@@ -9,7 +9,7 @@ import type {
   SessionEvent,
 } from '@placet/protocol';
 import { announcementOf } from '../entry/announcement.ts';
-import type { Refusal } from '../gate/gate.ts';
+import type { Refusal } from '../gate/refusal.ts';
 import { changeRules, type RuleChange } from './auto-rules.ts';
 import { EventLog, type EventStamp } from './event-log.ts';
 import { lostAuto, type Proposal, type SessionState, settleState } from './session-state.ts';
