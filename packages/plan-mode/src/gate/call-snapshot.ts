@@ -8,6 +8,9 @@ export interface Snapshot {
   readonly call: ToolCall | undefined;
 }
 
+/** What may have any property, of any type. */
+type Fields = Readonly<Record<string, unknown>>;
+
 /**
  * Copies a call, reading each property once, so that nothing that answers differently the next time is judged as one
  * thing and executed as another. Never throws.
@@ -18,7 +21,7 @@ export function snapshotOf(call: unknown): Snapshot {
   let tool = 'unknown';
   try {
     if (!isObject(call)) return { tool, call: undefined };
-    const name: unknown = Reflect.get(call, 'tool');
+    const name = call.tool;
     if (typeof name !== 'string' || name === '') return { tool, call: undefined };
     tool = name;
     return { tool, call: readCall(call, tool) };
@@ -27,27 +30,25 @@ export function snapshotOf(call: unknown): Snapshot {
   }
 }
 
-function readCall(call: object, tool: string): ToolCall | undefined {
-  const source = toolSources.find(is(Reflect.get(call, 'source')));
-  const server: unknown = Reflect.get(call, 'server');
-  const serverName: unknown = Reflect.get(call, 'serverName');
-  const serverTool: unknown = Reflect.get(call, 'serverTool');
-  const writesFile: unknown = Reflect.get(call, 'writesFile');
+function readCall(call: Fields, tool: string): ToolCall | undefined {
+  const source = memberOf(toolSources, call.source);
+  const { server, serverName, serverTool, writesFile } = call;
   if (!source || (server !== undefined && !isObject(server))) return undefined;
   if (!isText(serverName) || !isText(serverTool) || !isText(writesFile)) return undefined;
-  const surface = surfaces.find(is(Reflect.get(call, 'surface')));
+  const surface = memberOf(surfaces, call.surface);
   const manifest = manifestOf(own(call, 'manifest'));
   const isReadOnly = own(call, 'shellIsReadOnly');
+  // Each field is set, undefined or not: objects of one shape are what an engine is quick with.
   return Object.freeze({
     source,
     tool,
-    ...(surface !== undefined && { surface }),
-    ...(manifest !== undefined && { manifest }),
-    ...(server !== undefined && { server }),
-    ...(serverName !== undefined && { serverName }),
-    ...(serverTool !== undefined && { serverTool }),
-    ...(writesFile !== undefined && { writesFile }),
-    ...(typeof isReadOnly === 'boolean' && { shellIsReadOnly: isReadOnly }),
+    surface,
+    manifest,
+    server,
+    serverName,
+    serverTool,
+    writesFile,
+    shellIsReadOnly: typeof isReadOnly === 'boolean' ? isReadOnly : undefined,
   });
 }
 
@@ -56,16 +57,16 @@ function manifestOf(manifest: unknown): ToolManifest | undefined {
   const readOnlyHint = own(manifest, 'readOnlyHint');
   const safetyTier = own(manifest, 'safetyTier');
   return Object.freeze({
-    ...(typeof readOnlyHint === 'boolean' && { readOnlyHint }),
-    ...(typeof safetyTier === 'string' && { safetyTier }),
+    readOnlyHint: typeof readOnlyHint === 'boolean' ? readOnlyHint : undefined,
+    safetyTier: typeof safetyTier === 'string' ? safetyTier : undefined,
   });
 }
 
-function own(from: object, name: string): unknown {
-  return Object.hasOwn(from, name) ? Reflect.get(from, name) : undefined;
+function own(from: Fields, name: string): unknown {
+  return Object.hasOwn(from, name) ? from[name] : undefined;
 }
 
-function isObject(value: unknown): value is object {
+function isObject(value: unknown): value is Fields {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
@@ -73,6 +74,7 @@ function isText(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
 }
 
-function is(value: unknown): (candidate: string) => boolean {
-  return (candidate) => candidate === value;
+function memberOf<Member extends string>(members: readonly Member[], value: unknown): Member | undefined {
+  for (const member of members) if (member === value) return member;
+  return undefined;
 }

@@ -49,7 +49,7 @@ export function createGate(options: GateOptions): Gate {
   const phase: PlanPhase = {
     ownServers: options.ownServers ?? new Map(),
     trustedReadOnlyTools: new TrustedTools(options.trustedReadOnlyTools),
-    isPlanFile: (path) => options.isPlanFile?.(path) === true,
+    isPlanFile: (path) => options.isPlanFile?.(path) ?? false,
   };
   const refusals = new RefusalLog(log);
 
