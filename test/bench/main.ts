@@ -19,6 +19,17 @@ const WakeRounds = z
   )
   .min(1);
 
+const GateRounds = z
+  .array(
+    z.object({
+      gateUs: z.number(),
+      floorUs: z.number(),
+      halfwayBytes: z.number(),
+      finalBytes: z.number(),
+    }),
+  )
+  .min(1);
+
 /** One line of the table: a measured ratio against its bound. */
 interface Row {
   rule: string;
@@ -30,6 +41,11 @@ interface Row {
   isMet: boolean;
 }
 
+/** The one bound that is a time and no ratio (PF-4). */
+const gateBoundUs = 2;
+/** Nothing grows; the rest is what the collector's figure wavers by. */
+const heapBound = 1.01;
+
 const bin = fileURLToPath(new URL('../../packages/cli/dist/bin.js', import.meta.url));
 
 /** Runs every measurement beside its floor, in one run, and prints a table of ratios. */
@@ -37,7 +53,11 @@ async function main(): Promise<void> {
   const { values } = parseArgs({ options: { quick: { type: 'boolean' }, json: { type: 'boolean' } } });
   const count = values.quick ? '500' : '3000';
   const rounds = values.quick ? '1' : '5';
-  const rows = [...(await measureWakes(count, rounds)), ...(await measureThroughput(count, rounds))];
+  const rows = [
+    ...(await measureWakes(count, rounds)),
+    ...(await measureThroughput(count, rounds)),
+    ...(await measureGate(count, rounds)),
+  ];
   if (values.json) console.log(JSON.stringify(rows));
   else printTable(rows);
   if (rows.some(({ isMet }) => !isMet)) process.exitCode = 1;
@@ -82,6 +102,37 @@ async function measureThroughput(count: string, rounds: string): Promise<Row[]> 
   } finally {
     await redis.stop();
   }
+}
+
+/** PF-4: a call of the gate, against reading the same call out of JSON; and whether calls leave anything behind. */
+async function measureGate(count: string, rounds: string): Promise<Row[]> {
+  const calls = String(Number(count) * 100);
+  const measured = GateRounds.parse(await runRounds('gate-calls.ts', [calls, rounds]));
+  const middle = (pick: (round: (typeof measured)[number]) => number) => median(measured.map(pick));
+  const gateUs = middle((r) => r.gateUs);
+  const floorUs = middle((r) => r.floorUs);
+  const growth = middle((r) => r.finalBytes / r.halfwayBytes);
+  const mib = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(2)} MiB`;
+  return [
+    {
+      rule: 'PF-4',
+      what: 'gate, one call',
+      placet: `${gateUs.toFixed(2)} µs`,
+      floor: `${floorUs.toFixed(2)} µs`,
+      ratio: gateUs / floorUs,
+      bound: `at most ${gateBoundUs} µs`,
+      isMet: gateUs <= gateBoundUs,
+    },
+    {
+      rule: 'PF-4',
+      what: `gate, heap after ${calls} calls`,
+      placet: mib(middle((r) => r.finalBytes)),
+      floor: mib(middle((r) => r.halfwayBytes)),
+      ratio: growth,
+      bound: `at most ${heapBound}`,
+      isMet: growth <= heapBound,
+    },
+  ];
 }
 
 async function measureHttp(redis: OwnRedis, count: string, rounds: string): Promise<unknown[]> {
