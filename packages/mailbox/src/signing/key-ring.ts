@@ -57,7 +57,8 @@ export class KeyRing implements KeySource {
     await ensurePrivateFolder(dir);
     const ring = new KeyRing(dir, options);
     await ring.#read();
-    if (ring.#entries.size === 0) await ring.rotate();
+    // The first one by its number: another process may make it meanwhile, and a second one is nobody's wish.
+    if (ring.#entries.size === 0) await ring.#make(1);
     return ring;
   }
 
@@ -101,7 +102,11 @@ export class KeyRing implements KeySource {
    */
   async rotate(): Promise<string> {
     await this.#read();
-    const number = Math.max(0, ...this.#entries.keys()) + 1;
+    return this.#make(Math.max(0, ...this.#entries.keys()) + 1);
+  }
+
+  /** Makes the key of this number, or takes the one that another process has made under it. Answers its `kid`. */
+  async #make(number: number): Promise<string> {
     await createPrivateFile(this.#path(number, 'json'), await newKeyFile(this.#clock.now()));
     await this.#read();
     const made = this.#entries.get(number);
