@@ -39,6 +39,7 @@ export {
 } from './model/choose-model.ts';
 export { UsageMeter, type UsageReport, type UsageVerdict } from './model/usage-meter.ts';
 export { HeldFolder } from './plan/held-folder.ts';
+export { isInside } from './plan/is-inside.ts';
 export { type PlanDirectoryOptions, resolvePlanDirectory } from './plan/plan-directory.ts';
 export { PlanDraft, type PlanDraftOptions } from './plan/plan-draft.ts';
 export { PlanFile } from './plan/plan-file.ts';

@@ -6,6 +6,7 @@ import { TaskPhase } from './job.ts';
 import { PermissionMode, WorkingMode } from './permission-mode.ts';
 import { Posture } from './posture.ts';
 import { OpenQuestion } from './questions.ts';
+import { LastAttachment } from './reminder-state.ts';
 import { Decision, Work } from './request.ts';
 import { RequestState } from './request-machine.ts';
 import { EntryCause, ModeCause } from './session-events.ts';
@@ -37,7 +38,7 @@ export const PostureReport = z.looseObject({
   planModeRequired: z.boolean().optional(),
   plan: z.looseObject({ path: z.string().max(4096), digest: Digest.optional() }).optional(),
   /** The last attachment that the model got, and at which user turn since entry or compaction (PM-51). */
-  attachment: z.looseObject({ reminderType: z.enum(['full', 'sparse', 'exit']), turn: count }).optional(),
+  attachment: LastAttachment.loose().optional(),
   /** Calls that the gate refused: in all, and of the tools and reasons refused most. */
   refusals: z.looseObject({ total: count, most: z.array(RefusalCount).max(50) }).optional(),
   /** What each phase has used so far (PM-81). */

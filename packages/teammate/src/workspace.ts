@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isInside } from '@placet/plan-mode';
 import { digestOfText, type Job, type Workspace } from '@placet/protocol';
 import { type GitOptions, git, tryGit } from './git.ts';
 import { treeDigest } from './tree-fingerprint.ts';
@@ -153,12 +154,6 @@ export function movedBetween(planned: Workspace, now: Workspace): string | undef
   if (planned.dirty !== now.dirty)
     return 'what is not committed in the source has changed since the plan was made';
   return undefined;
-}
-
-/** Whether a path is a folder or lies below it. */
-export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
 }
 
 /** The folders that planning must not change: the source, and where Git keeps its repository. */

@@ -1,10 +1,11 @@
 import { readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isInside } from '@placet/plan-mode';
 import { digestOfText, PlacetError, type SessionId } from '@placet/protocol';
 import { copyTree } from './copy-tree.ts';
 import { type GitOptions, git, tryGit } from './git.ts';
-import { foldersOf, headOf, isInside, type Source, workFolder } from './workspace.ts';
+import { foldersOf, headOf, type Source, workFolder } from './workspace.ts';
 
 /** A tree of one session and epoch (TM-16): nothing of another one is ever in it. */
 export interface Tree {

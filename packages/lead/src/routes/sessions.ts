@@ -1,5 +1,11 @@
 import { createModeOrder, type SessionName } from '@placet/mailbox';
-import { type PermissionMode, PlacetError, type SessionPosture, type TokenClaims } from '@placet/protocol';
+import {
+  type PermissionMode,
+  PlacetError,
+  resolveGrantedMode,
+  type SessionPosture,
+  type TokenClaims,
+} from '@placet/protocol';
 import type { LeadContext } from '../lead-context.ts';
 import { postureOf, type SessionParts } from '../services/session-posture.ts';
 import type { Handlers } from './route.ts';
@@ -30,7 +36,7 @@ export function sessionRoutes(context: LeadContext): SessionHandlers {
       // Outside plan mode there is nothing to leave.
       if (posture.mode.is !== 'plan') return { status: 200, body: posture };
       const { prePlanMode = 'default' } = posture;
-      const mode = prePlanMode === 'plan' ? 'default' : prePlanMode;
+      const mode = resolveGrantedMode({ granted: 'restore', prePlanMode, leadMode: undefined });
       await order(context, { name, mode, principal, operationId: query.operationId });
       return { status: 200, body: postureOf(await read(context, name)) };
     },

@@ -1,6 +1,7 @@
 import { isPlacetError, type Log, maxPlanBytes, type SessionId, silentLog } from '@placet/protocol';
 import type { PlanFile } from './plan-file.ts';
 import { faultOfPlanText, type PlanStorage, type StoredPlan, storedPlan } from './plan-storage.ts';
+import { Turns } from './turns.ts';
 
 /** What a {@link PlanDraft} is made of. */
 export interface PlanDraftOptions {
@@ -28,7 +29,7 @@ export class PlanDraft implements PlanStorage {
   #cached: StoredPlan | undefined;
   /** Whether the storage is known to hold the cached plan. */
   #isStored = false;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   private constructor(options: PlanDraftOptions) {
     this.#options = options;
@@ -64,14 +65,14 @@ export class PlanDraft implements PlanStorage {
    * it is another text, that is logged, and the plan is what is kept.
    */
   async load({ argument }: { argument?: unknown } = {}): Promise<StoredPlan | undefined> {
-    const plan = await this.#inTurn(() => this.#load());
+    const plan = await this.#turns.take(() => this.#load());
     if (typeof argument === 'string') this.#compare(argument, plan);
     return plan;
   }
 
   /** Replaces the plan in the file and in the storage. Where either fails, the file has the old plan. */
   save(text: string): Promise<StoredPlan> {
-    return this.#inTurn(() => this.#save(storedPlan(text)));
+    return this.#turns.take(() => this.#save(storedPlan(text)));
   }
 
   async #load(): Promise<StoredPlan | undefined> {
@@ -138,11 +139,5 @@ export class PlanDraft implements PlanStorage {
       { sessionId: this.#options.sessionId, digest, argumentDigest, argumentChars: argument.length },
       'the plan that came with the call is not the plan that is kept; what is kept counts',
     );
-  }
-
-  #inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(step);
-    this.#last = turn.catch(() => undefined); // its caller hears of it
-    return turn;
   }
 }

@@ -1,5 +1,6 @@
 import type { ContextChoice, DecisionClaims, WorkingMode } from '@placet/protocol';
 import { type StoredPlan, storedPlan } from '../plan/plan-storage.ts';
+import { Turns } from '../plan/turns.ts';
 import { type Approval, judgeApproval } from '../submission/approval.ts';
 import { approvalOutcome, outcomeText } from '../submission/outcome-text.ts';
 import { faultOfRejection, type Rejection } from '../submission/rejection.ts';
@@ -16,7 +17,6 @@ import type { Opened, Rejected } from './plan-session-options.ts';
 import type { PostureKeeper } from './posture-keeper.ts';
 import { type Refused, refuse } from './refused.ts';
 import { faultOfDecision } from './session-state.ts';
-import { Turns } from './turns.ts';
 
 /** What a verified decision says and its claims do not. */
 export interface DecisionContents extends Rejection {

@@ -1,3 +1,5 @@
+import { maxTimerMs } from '../questions/timer.ts';
+
 /** How waiting for a decision ended: with it, or closed, which means still planning (PM-77). */
 export type AwaitedOutcome<T> =
   | { kind: 'decided'; decision: T }
@@ -16,7 +18,7 @@ export async function awaitOutcome<T>(
   let onAbort: (() => void) | undefined;
   const closed = new Promise<AwaitedOutcome<T>>((resolve) => {
     const close = (cause: 'deadline' | 'withdrawn') => resolve({ kind: 'closed', cause });
-    timer = setTimeout(close, Math.min(deadlineInMs, 2 ** 31 - 1), 'deadline');
+    timer = setTimeout(close, Math.min(deadlineInMs, maxTimerMs), 'deadline');
     onAbort = () => close('withdrawn');
     if (signal.aborted) close('withdrawn');
     else signal.addEventListener('abort', onAbort, { once: true });

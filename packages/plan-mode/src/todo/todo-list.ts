@@ -8,6 +8,7 @@ import {
   type TodoItem,
   TodoMirrorRecord,
 } from '@placet/protocol';
+import { Turns } from '../plan/turns.ts';
 import { judgeTodos, type TodosVerdict } from './judge-todos.ts';
 import type { TodoStorage } from './todo-storage.ts';
 
@@ -40,7 +41,7 @@ export class TodoList {
   #todos: readonly TodoItem[] = [];
   #version = 0;
   #mirroredVersion = 0;
-  #lastMirroring: Promise<unknown> = Promise.resolve();
+  readonly #mirrorings = new Turns();
 
   private constructor(options: TodoListOptions) {
     this.#options = options;
@@ -70,7 +71,8 @@ export class TodoList {
     this.#version += 1;
     const { todos } = this;
     this.#tell(todos);
-    return { kind: 'written', todos, isMirrored: await this.#mirror(this.#version) };
+    const version = this.#version;
+    return { kind: 'written', todos, isMirrored: await this.#mirrorings.take(() => this.#save(version)) };
   }
 
   #tell(todos: readonly TodoItem[]): void {
@@ -84,13 +86,7 @@ export class TodoList {
     }
   }
 
-  /** Whether the mirror has this version, or one that replaced it. */
-  #mirror(version: number): Promise<boolean> {
-    const turn = this.#lastMirroring.then(() => this.#save(version));
-    this.#lastMirroring = turn; // never rejects
-    return turn;
-  }
-
+  /** Whether the mirror has this version, or one that replaced it. Never rejects. */
   async #save(version: number): Promise<boolean> {
     const { sessionId, mirror } = this.#options;
     if (!mirror) return false;
