@@ -12,10 +12,9 @@ import {
   queueName,
   queuePrefix,
   type RedisHandle,
-  silentLog,
   TaskQueues,
 } from '@placet/mailbox';
-import type { RequestRecord } from '@placet/protocol';
+import { type RequestRecord, silentLog } from '@placet/protocol';
 import { type AgentRuntime, createTeammate } from '@placet/teammate';
 import { Queue, Worker } from 'bullmq';
 import { eventually } from '../support/eventually.ts';

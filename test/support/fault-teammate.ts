@@ -6,12 +6,12 @@ import {
   connectRedis,
   createMailbox,
   JwksSource,
-  type Log,
   OutboxRelay,
   queueName,
   queuePrefix,
   TaskQueues,
 } from '@placet/mailbox';
+import type { Log } from '@placet/protocol';
 import { type AgentRuntime, type Checkpoint, createTeammate, createTeammateLog } from '@placet/teammate';
 import { z } from 'zod';
 

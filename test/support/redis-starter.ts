@@ -1,6 +1,7 @@
 // A process of its own that keeps the private Redis of a folder: `redis-starter.ts FOLDER [write NAME]`.
 // Says each change of whom it depends on, and with `write` each value whose storing Redis acknowledged.
-import { findRedisEngine, silentLog, startManagedRedis } from '@placet/mailbox';
+import { findRedisEngine, startManagedRedis } from '@placet/mailbox';
+import { silentLog } from '@placet/protocol';
 import { Redis } from 'ioredis';
 
 const [, , dataDir = '', task, name = ''] = process.argv;

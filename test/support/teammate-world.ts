@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import {
   createOwnerProof,
   createToken,
-  type Log,
   OutboxRelay,
   queueName,
   queuePrefix,
@@ -15,6 +14,7 @@ import {
 import {
   AgentProfile,
   type Job,
+  type Log,
   newSessionId,
   type RequestRecord,
   type TaskPhase,

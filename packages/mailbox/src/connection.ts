@@ -1,10 +1,9 @@
-import { PlacetError } from '@placet/protocol';
+import { type Log, PlacetError, silentLog } from '@placet/protocol';
 import { type Cluster, Redis, type RedisOptions } from 'ioredis';
 import { ClusterConnection } from './cluster-connection.ts';
 import { type Durability, infoField, judgeStrict, readDurability } from './durability.ts';
 import { DurableWriter } from './durable-writer.ts';
 import type { Hints } from './hints.ts';
-import { type Log, silentLog } from './log.ts';
 import { Readiness } from './readiness.ts';
 import type { RedisClient } from './redis-client.ts';
 import { failFast, refusalOf, retryDelayMs } from './redis-manners.ts';

@@ -1,10 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RequestId, RequestRecord, TeamEvent, TeamName } from '@placet/protocol';
-import { fromTimestamp, isPlacetError, isTerminal, PlacetError } from '@placet/protocol';
+import {
+  fromTimestamp,
+  isPlacetError,
+  isTerminal,
+  type Log,
+  PlacetError,
+  type RequestId,
+  type RequestRecord,
+  silentLog,
+  type TeamEvent,
+  type TeamName,
+} from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
 import { type EventLog, eventOfEntry } from './event-log.ts';
 import { keyOf } from './keys.ts';
-import { type Log, silentLog } from './log.ts';
 import { StreamReader } from './stream-reader.ts';
 import { TeamFeed } from './team-feed.ts';
 import { waitUntil } from './wait-until.ts';

@@ -1,6 +1,6 @@
+import type { Log } from '@placet/protocol';
 import type { Cluster } from 'ioredis';
 import { keyOf } from './keys.ts';
-import type { Log } from './log.ts';
 import type { ScriptRunner } from './scripts.ts';
 
 const hintChannel = 'placet:hint';

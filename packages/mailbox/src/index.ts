@@ -34,7 +34,6 @@ export {
 } from './inbox-store.ts';
 export { KeyedMutex } from './keyed-mutex.ts';
 export { keyOf, keyTable, queueName, queuePrefix, teamsKey } from './keys.ts';
-export { type Log, silentLog } from './log.ts';
 export { createMailbox, type Mailbox, type MailboxOptions, type PortOwner } from './mailbox.ts';
 export type {
   LeaseResult,
@@ -69,6 +68,7 @@ export type { ListQuery } from './request-listing.ts';
 export type { RequestName } from './request-reader.ts';
 export { RequestStore } from './request-store.ts';
 export type { SubmitCommand } from './request-submitting.ts';
+export type { SessionName } from './session-name.ts';
 export { type OrderCommand, SessionStore, type SessionView } from './session-store.ts';
 export { signDecision } from './signing/decision-signing.ts';
 export { DecisionVerifier } from './signing/decision-verifier.ts';
@@ -111,5 +111,5 @@ export {
 } from './signing/verification.ts';
 export type { DutyFence } from './store-context.ts';
 export { type QueueCounts, TaskQueues } from './task-queues.ts';
-export { type SessionName, TaskStore } from './task-store.ts';
+export { TaskStore } from './task-store.ts';
 export { Teams } from './teams.ts';

@@ -4,6 +4,7 @@ import { readEnvelope } from './envelope-reader.ts';
 import type { InboxQuestions, InboxRequests } from './inbox-requests.ts';
 import { keyOf } from './keys.ts';
 import { toAskingMessage } from './question-codec.ts';
+import { scoredMembers } from './scored-members.ts';
 import { execAll, runScript, storeCall, unknownReply } from './scripts.ts';
 import { numberOfEntry } from './stream-entries.ts';
 
@@ -72,7 +73,9 @@ export class LeadInbox {
     for (const index of indexes) batch.zrangebyscore(keyOf(team, index), ...range);
     const replies = await execAll("reading the lead's inbox", batch);
     return indexes
-      .flatMap((index, place) => withScores(index, replies[place]))
+      .flatMap((index, place) =>
+        scoredMembers(replies[place]).map(({ member, score }) => ({ index, member, number: score })),
+      )
       .sort((one, other) => one.number - other.number)
       .slice(0, limit);
   }
@@ -133,13 +136,4 @@ function bytesOf({ message: { planContent, questions } }: Envelope): number {
 
 function entryId({ number }: Listed): string {
   return `${number}-0`;
-}
-
-function withScores(index: Listed['index'], reply: unknown): Listed[] {
-  const values = Array.isArray(reply) ? reply.map(String) : [];
-  const listed: Listed[] = [];
-  for (let place = 0; place + 1 < values.length; place += 2) {
-    listed.push({ index, member: values[place] ?? '', number: Number(values[place + 1]) });
-  }
-  return listed;
 }

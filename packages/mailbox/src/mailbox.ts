@@ -1,11 +1,10 @@
-import { type Digest, Policy, policyDigest } from '@placet/protocol';
+import { type Digest, type Log, Policy, policyDigest, silentLog } from '@placet/protocol';
 import { AuditLog } from './audit-log.ts';
 import type { RedisHandle } from './connection.ts';
 import { Duties } from './duties.ts';
 import { EventHub } from './event-hub.ts';
 import { EventLog } from './event-log.ts';
 import { InboxStore } from './inbox-store.ts';
-import { type Log, silentLog } from './log.ts';
 import type { MailboxPort } from './mailbox-port.ts';
 import { Presence } from './presence.ts';
 import { QuestionStore } from './question-store.ts';

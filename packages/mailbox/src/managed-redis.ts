@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Log } from '@placet/protocol';
 import type { Durability } from './durability.ts';
-import type { Log } from './log.ts';
 import { RedisKeeper } from './managed/redis-keeper.ts';
 import { ensurePrivateFolder } from './signing/private-files.ts';
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SessionId, TeammateName, type TeamName } from '@placet/protocol';
+import { type Log, SessionId, silentLog, TeammateName, type TeamName } from '@placet/protocol';
 import { z } from 'zod';
 import type { RedisHandle } from './connection.ts';
 import { keyOf } from './keys.ts';
-import { type Log, silentLog } from './log.ts';
 import { runScript, storeCall } from './scripts.ts';
 import { fieldOf, parseEntries, parseStreams, type StreamEntry } from './stream-entries.ts';
 import { StreamReader } from './stream-reader.ts';

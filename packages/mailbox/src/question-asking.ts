@@ -12,9 +12,11 @@ import {
   type QuestionRecord,
 } from '@placet/protocol';
 import { askedHistory } from './history.ts';
+import { invalidField } from './invalid-field.ts';
 import { encodeQuestion, type QuestionName, questionKeys, toQuestionRecord } from './question-codec.ts';
 import type { QuestionReader } from './question-reader.ts';
 import { unknownReply } from './scripts.ts';
+import { memberOf } from './session-name.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
 
 /** A question with what the caller established about its sender. */
@@ -58,7 +60,7 @@ export async function askQuestion(
   const waitMs = (await waitOf(sessionId)) ?? command.deadlineMs ?? defaultDeadlineMs;
   const kind = asking.type === 'consent_request' ? 'consent' : 'questions';
   const { event, audit } = askedHistory({ teammate, sessionId, requestId }, kind);
-  const what = [requestId, `${teammate}:${sessionId}`, teammate, text, digest];
+  const what = [requestId, memberOf({ teammate, sessionId }), teammate, text, digest];
   const when = [deadline === undefined ? '' : fromTimestamp(deadline), waitMs, deadlineBoundsMs.min];
   const limits = [openQuestionLimits.session, openQuestionLimits.teammate];
   const args = [...what, ...when, ...limits, epoch ?? '', event, audit];
@@ -83,7 +85,7 @@ export async function askQuestion(
         { retryAfterMs: 60_000 },
       );
     case 'deadline':
-      throw invalid('deadline', 'must be at least 1 s from now, by the clock of the store');
+      throw invalidField('deadline', 'must be at least 1 s from now, by the clock of the store');
     default:
       return unknownReply('ask-question', reply);
   }
@@ -100,13 +102,9 @@ async function result(reader: QuestionReader, name: QuestionName, word: string):
 function checkAsking({ team, teammate, asking }: AskCommand): AskingMessage {
   const message = parseOrThrow(AskingSchema, asking, 'the question');
   const [fault] = findUnsafeJson(message);
-  if (fault) throw invalid(fault.path, fault.message);
+  if (fault) throw invalidField(fault.path, fault.message);
   const native = parseNativeRequestId(message.requestId);
   if (native && (native.team !== team || native.teammate !== teammate))
-    throw invalid('requestId', 'names another teammate or team than the sender');
+    throw invalidField('requestId', 'names another teammate or team than the sender');
   return message;
-}
-
-function invalid(path: string, message: string): PlacetError {
-  return new PlacetError('validation_failed', `${path} ${message}`, { issues: [{ path, message }] });
 }

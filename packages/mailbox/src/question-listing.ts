@@ -1,7 +1,9 @@
-import { type OpenQuestion, PlacetError, type QuestionPage } from '@placet/protocol';
+import type { OpenQuestion, QuestionPage } from '@placet/protocol';
 import { keyOf } from './keys.ts';
+import { readCursor } from './page-cursor.ts';
 import { toOpenQuestion } from './question-codec.ts';
 import type { QuestionReader } from './question-reader.ts';
+import { scoredMembers } from './scored-members.ts';
 import { execAll, storeCall } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -25,7 +27,7 @@ export async function listQuestions(
   { cursor, limit }: QuestionQuery,
 ): Promise<QuestionPage> {
   const questions: OpenQuestion[] = [];
-  let after = parseCursor(cursor);
+  let after = Number(readCursor(cursor, 'questions') ?? 0);
   let chars = 0;
   while (questions.length < limit && chars < maxPageChars) {
     const size = Math.min(limit - questions.length, chunkSize);
@@ -76,15 +78,5 @@ async function openAfter(
     .pipeline()
     .zrangebyscore(keyOf(team, 'openQuestions'), `(${after}`, '+inf', 'WITHSCORES', 'LIMIT', 0, size);
   const [reply] = await execAll('listing questions', batch);
-  const flat = Array.isArray(reply) ? reply.map(String) : [];
-  return flat.flatMap((requestId, place) =>
-    place % 2 === 0 ? [{ requestId, number: Number(flat[place + 1]) }] : [],
-  );
-}
-
-function parseCursor(cursor: string | undefined): number {
-  if (cursor === undefined) return 0;
-  if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
-  const issues = [{ path: 'cursor', message: 'is not one that a page of questions gave' }];
-  throw new PlacetError('validation_failed', 'cursor is not one that a page of questions gave', { issues });
+  return scoredMembers(reply).map(({ member, score }) => ({ requestId: member, number: score }));
 }

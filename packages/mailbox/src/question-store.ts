@@ -7,8 +7,9 @@ import { listQuestions, openInSession, type QuestionQuery } from './question-lis
 import { QuestionReader } from './question-reader.ts';
 import { expireQuestions, purgeQuestions } from './question-sweeping.ts';
 import { storeCall } from './scripts.ts';
+import type { SessionName } from './session-name.ts';
 import type { DutyFence, StoreContext } from './store-context.ts';
-import type { SessionName, TaskStore } from './task-store.ts';
+import type { TaskStore } from './task-store.ts';
 
 /**
  * The questions and consents of all teams (WR-12, TM-15). Every change is one atomic step under Redis' own time and may

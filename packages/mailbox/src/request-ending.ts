@@ -4,6 +4,7 @@ import { keyOf } from './keys.ts';
 import { packRequestId } from './packed-names.ts';
 import { retryWhileHeld } from './rivals.ts';
 import { unknownReply } from './scripts.ts';
+import { memberOf } from './session-name.ts';
 import { type DutyFence, fenceEpoch, fenceKey, runTeamScript, type StoreContext } from './store-context.ts';
 
 /** Names a request, with the session that it belongs to. */
@@ -71,7 +72,7 @@ export async function lapseApproval(context: StoreContext, name: SessionRequest)
     keyOf(team, 'session', teammate, sessionId),
   ];
   const packed = packRequestId(team, teammate, requestId);
-  const args = [requestId, packed, `${teammate}:${sessionId}`, event, audit];
+  const args = [requestId, packed, memberOf({ teammate, sessionId }), event, audit];
   const reply = await runTeamScript(context, team, 'lapse-approval', keys, args);
   return reply.word === 'lapsed';
 }

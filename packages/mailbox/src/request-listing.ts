@@ -1,14 +1,10 @@
-import {
-  isPlacetError,
-  PlacetError,
-  type RequestPage,
-  type RequestRecord,
-  type RequestState,
-} from '@placet/protocol';
+import { isPlacetError, type RequestPage, type RequestRecord, type RequestState } from '@placet/protocol';
 import { keyOf } from './keys.ts';
+import { readCursor } from './page-cursor.ts';
 import { type StoredParts, toRecord } from './request-codec.ts';
 import type { RequestName, RequestReader } from './request-reader.ts';
 import { expireOverdue } from './request-sweeping.ts';
+import { scoredMembers } from './scored-members.ts';
 import { execAll } from './scripts.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -40,7 +36,8 @@ export async function listRequests(
   const requests: RequestRecord[] = [];
   const isFiltered = query.teammate !== undefined || (query.state ?? 'pending') !== 'pending';
   const batchSize = isFiltered ? Math.max(query.limit, 100) : query.limit;
-  let before = parseCursor(query.cursor);
+  const cursor = readCursor(query.cursor, 'requests');
+  let before = cursor === undefined ? '+inf' : `(${cursor}`;
   for (let lookedAt = 0; lookedAt < maxLookedAt; ) {
     const entries = await readIndexes(context, team, { before, size: batchSize + 1, state: query.state });
     const batch = entries.slice(0, batchSize);
@@ -146,24 +143,8 @@ async function readIndexes(
   if (state !== 'pending') add('ended');
   const results = await execAll('listing requests', transaction);
   return results
-    .flatMap(toEntries)
+    .flatMap(scoredMembers)
+    .map(({ member, score }) => ({ requestId: member, number: score }))
     .sort((left, right) => right.number - left.number)
     .slice(0, size);
-}
-
-function toEntries(reply: unknown): IndexEntry[] {
-  if (!Array.isArray(reply)) return [];
-  const flat: unknown[] = reply;
-  return flat.flatMap((requestId, place) =>
-    place % 2 === 0 ? [{ requestId: String(requestId), number: Number(flat[place + 1]) }] : [],
-  );
-}
-
-function parseCursor(cursor: string | undefined): string {
-  if (cursor === undefined) return '+inf';
-  if (!/^\d{1,15}$/.test(cursor)) {
-    const issues = [{ path: 'cursor', message: 'is not one that a page of requests gave' }];
-    throw new PlacetError('validation_failed', 'cursor is not one that a page of requests gave', { issues });
-  }
-  return `(${cursor}`;
 }

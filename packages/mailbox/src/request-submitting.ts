@@ -12,6 +12,7 @@ import {
   unsafeText,
 } from '@placet/protocol';
 import { endedHistory, submittedHistory, workHistory } from './history.ts';
+import { invalidField } from './invalid-field.ts';
 import { keyOf } from './keys.ts';
 import type { SubmitResult } from './mailbox-port.ts';
 import { nativeDigestOf } from './native-digest.ts';
@@ -133,11 +134,11 @@ class SubmitAttempt {
           `the session of ${requestId} has a later holder; nothing was stored`,
         );
       case 'old':
-        throw invalid('requestId', 'was made longer ago than requests are kept');
+        throw invalidField('requestId', 'was made longer ago than requests are kept');
       case 'early':
-        throw invalid('requestId', 'says that it was made in the future: set the clock of its maker');
+        throw invalidField('requestId', 'says that it was made in the future: set the clock of its maker');
       case 'deadline':
-        throw invalid('deadline', 'must be 1 s to 30 days from now, by the clock of the store');
+        throw invalidField('deadline', 'must be 1 s to 30 days from now, by the clock of the store');
       default:
         return unknownReply('submit-request', reply);
     }
@@ -232,7 +233,7 @@ function checkSubmission({ team, teammate, submission }: SubmitCommand): Plan {
     );
   }
   const fault = unsafeText(planContent);
-  if (fault) throw invalid('planContent', fault);
+  if (fault) throw invalidField('planContent', fault);
   const bytes = Buffer.from(planContent, 'utf8');
   if (bytes.byteLength > maxPlanBytes) {
     throw new PlacetError(
@@ -242,19 +243,15 @@ function checkSubmission({ team, teammate, submission }: SubmitCommand): Plan {
   }
   const digest = nativeDigestOf(bytes);
   if (planDigest !== undefined && planDigest !== digest) {
-    throw invalid('planDigest', 'is not the digest of planContent');
+    throw invalidField('planDigest', 'is not the digest of planContent');
   }
   if (submission.from !== undefined && submission.from !== teammate)
-    throw invalid('from', 'is not the sender');
+    throw invalidField('from', 'is not the sender');
   if (submission.team !== undefined && submission.team !== team)
-    throw invalid('team', 'is not the team addressed');
+    throw invalidField('team', 'is not the team addressed');
   const native = parseNativeRequestId(requestId);
   if (native && (native.team !== team || native.teammate !== teammate)) {
-    throw invalid('requestId', 'names another teammate or team than the sender');
+    throw invalidField('requestId', 'names another teammate or team than the sender');
   }
   return { bytes, digest };
-}
-
-function invalid(path: string, message: string): PlacetError {
-  return new PlacetError('validation_failed', `${path} ${message}`, { issues: [{ path, message }] });
 }

@@ -6,10 +6,10 @@ import type { StoredParts } from './request-codec.ts';
 import { expireRequest, lapseApproval } from './request-ending.ts';
 import type { RequestName, RequestReader } from './request-reader.ts';
 import { runScript, storeCall } from './scripts.ts';
+import { type SessionName, sessionKey, sessionOfMember } from './session-name.ts';
 import { type DutyFence, fenceEpoch, fenceKey, runTeamScript, type StoreContext } from './store-context.ts';
 import { type Swept, sweep } from './sweep.ts';
 import { dueMembers, type Surplus, surplusOf } from './sweep-members.ts';
-import type { SessionName } from './task-store.ts';
 
 /** How long the ID of a foreign client stays taken after its request was purged (ST-9). */
 const foreignTombstoneMs = 365 * 24 * 60 * 60 * 1000;
@@ -50,9 +50,9 @@ export async function wakeSessions(
 ): Promise<number> {
   const members = await dueMembers(context, { team, index: 'due', limit });
   return sweep(members, async (member) => {
-    const teammate = member.slice(0, member.indexOf(':'));
-    const sessionId = member.slice(teammate.length + 1);
-    const session = keyOf(team, 'session', teammate, sessionId);
+    const name = sessionOfMember(team, member);
+    const { teammate, sessionId } = name;
+    const session = sessionKey(name);
     const latest = (await storeCall('reading a session', () => context.redis.hget(session, 'rq'))) ?? '';
     const requestId = latest && unpackRequestId(team, teammate, latest);
     const keys = [session, keyOf(team, 'requestState', teammate, requestId), fenceKey(team, fence)];
@@ -66,7 +66,7 @@ export async function wakeSessions(
       fenceEpoch(fence),
     ];
     const { word } = await runTeamScript(context, team, 'wake-session', keys, args);
-    if (word === 'lapsed') await lapseApproval(context, { team, teammate, sessionId, requestId });
+    if (word === 'lapsed') await lapseApproval(context, { ...name, requestId });
     return word === 'woken' ? 'done' : word === 'deposed' ? 'stop' : 'skipped';
   });
 }
@@ -157,17 +157,16 @@ async function purgeTask(
   context: StoreContext,
   { team, member, beforeMs, fence }: Purge & { member: string },
 ): Promise<Swept> {
-  const teammate = member.slice(0, member.indexOf(':'));
-  const sessionId = member.slice(teammate.length + 1);
+  const name = sessionOfMember(team, member);
   const keys = [
     keyOf(team, 'endedTasks'),
-    keyOf(team, 'task', teammate, sessionId),
-    keyOf(team, 'session', teammate, sessionId),
+    keyOf(team, 'task', name.teammate, name.sessionId),
+    sessionKey(name),
     fenceKey(team, fence),
-    ...besideSession({ team, teammate, sessionId }),
+    ...besideSession(name),
   ];
   const reply = await runScript(context, 'purge-task', keys, [member, beforeMs, fenceEpoch(fence)]);
-  if (reply.word === 'purged') await purgeSessionQuestions(context, { team, teammate, sessionId });
+  if (reply.word === 'purged') await purgeSessionQuestions(context, name);
   return reply.word === 'purged' ? 'done' : reply.word === 'deposed' ? 'stop' : 'skipped';
 }
 

@@ -13,6 +13,7 @@ import { type StoredParts, toRecord } from './request-codec.ts';
 import { lapseApproval, notFound } from './request-ending.ts';
 import type { RequestName, RequestReader } from './request-reader.ts';
 import { type Reply, unknownReply } from './scripts.ts';
+import { memberOf } from './session-name.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
 
 /** The longest reason that a record keeps, in bytes (ST-3); the event log has it in full. */
@@ -33,7 +34,7 @@ export async function claimWork(
     { state: 'claimed' },
   );
   const packed = packRequestId(name.team, name.teammate, name.requestId);
-  const args = [packed, `${name.teammate}:${sessionId}`, holder, leaseMs, event, audit];
+  const args = [packed, memberOf({ teammate: name.teammate, sessionId }), holder, leaseMs, event, audit];
   const reply = await runTeamScript(context, name.team, 'claim-work', keys, args);
   switch (reply.word) {
     case 'held':
@@ -85,7 +86,7 @@ export async function settleWork(
   const what = [
     requestId,
     packRequestId(team, teammate, requestId),
-    `${teammate}:${sessionId}`,
+    memberOf({ teammate, sessionId }),
     epoch,
     state,
   ];

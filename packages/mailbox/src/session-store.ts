@@ -14,12 +14,13 @@ import {
   unsafeText,
 } from '@placet/protocol';
 import { orderHistory } from './history.ts';
+import { invalidField } from './invalid-field.ts';
 import { keyOf } from './keys.ts';
 import { unpackRequestId } from './packed-names.ts';
 import { type PackedReport, packReport, unpackReport } from './posture-codec.ts';
 import { execAll, runScript, type ScriptArgument, storeCall, unknownReply } from './scripts.ts';
+import { type SessionName, sessionKey } from './session-name.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
-import type { SessionName } from './task-store.ts';
 
 /** What the store knows of a session beside its task. */
 export interface SessionView {
@@ -105,7 +106,7 @@ export class SessionStore {
   async report(name: SessionName, report: PostureReport, epoch?: number): Promise<boolean> {
     const said = parseOrThrow(PostureReport, report, 'the report');
     const [fault] = findUnsafeJson(said);
-    if (fault) throw invalid(fault.path, fault.message);
+    if (fault) throw invalidField(fault.path, fault.message);
     const { line, rest } = packReport(said);
     if (Buffer.byteLength(rest) > maxPostureReportBytes)
       throw new PlacetError(
@@ -122,7 +123,7 @@ export class SessionStore {
    */
   async saveDraft(name: SessionName, plan: string, epoch?: number): Promise<boolean> {
     const fault = unsafeText(plan);
-    if (fault) throw invalid('plan', fault);
+    if (fault) throw invalidField('plan', fault);
     const bytes = Buffer.from(plan, 'utf8');
     if (bytes.byteLength > maxPlanBytes)
       throw new PlacetError(
@@ -202,12 +203,4 @@ export class SessionStore {
 
 function noSession(sessionId: string): PlacetError {
   return new PlacetError('not_found', `there is no session ${sessionId} here`);
-}
-
-function sessionKey({ team, teammate, sessionId }: SessionName): string {
-  return keyOf(team, 'session', teammate, sessionId);
-}
-
-function invalid(path: string, message: string): PlacetError {
-  return new PlacetError('validation_failed', `${path} ${message}`, { issues: [{ path, message }] });
 }

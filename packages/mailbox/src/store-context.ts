@@ -1,5 +1,5 @@
+import type { Log } from '@placet/protocol';
 import { keyOf } from './keys.ts';
-import type { Log } from './log.ts';
 import type { RedisClient } from './redis-client.ts';
 import { type Reply, runScript, type ScriptArgument, type ScriptName, type ScriptRunner } from './scripts.ts';
 

@@ -1,5 +1,5 @@
+import type { Log } from '@placet/protocol';
 import type { RedisHandle } from './connection.ts';
-import type { Log } from './log.ts';
 import type { StreamEntry } from './stream-entries.ts';
 
 /** What a reader of streams is made of. */

@@ -13,14 +13,8 @@ import type { HoldResult, SessionLease, TaskChange } from './mailbox-port.ts';
 import { packDigest, packRequestId, unpackDigest, unpackRequestId } from './packed-names.ts';
 import { cutReason } from './request-working.ts';
 import { execAll, unknownReply } from './scripts.ts';
+import { memberOf, type SessionName, sessionKey } from './session-name.ts';
 import { runTeamScript, type StoreContext } from './store-context.ts';
-
-/** Names a session of a teammate. */
-export interface SessionName {
-  team: string;
-  teammate: string;
-  sessionId: string;
-}
 
 const count = z.coerce.number().int().default(0);
 
@@ -210,12 +204,4 @@ function toFields({ team, teammate }: SessionName, change: TaskChange): string[]
     ...(intent === null && { ir: '', id: '' }),
   };
   return Object.entries(fields).flatMap(([field, value]) => (value === undefined ? [] : [field, value]));
-}
-
-function sessionKey({ team, teammate, sessionId }: SessionName): string {
-  return keyOf(team, 'session', teammate, sessionId);
-}
-
-function memberOf({ teammate, sessionId }: SessionName): string {
-  return `${teammate}:${sessionId}`;
 }

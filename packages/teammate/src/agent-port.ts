@@ -1,6 +1,5 @@
-import type { Log } from '@placet/mailbox';
 import type { Gate, StoredPlan } from '@placet/plan-mode';
-import type { Job, PermissionMode, SessionId, WorkingMode } from '@placet/protocol';
+import type { Job, Log, PermissionMode, SessionId, WorkingMode } from '@placet/protocol';
 
 /** What a lead said of the plan before, for the next revision (TM-7). */
 export interface PlanFeedback {

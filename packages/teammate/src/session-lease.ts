@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log, MailboxPort, SessionLease } from '@placet/mailbox';
-import { isPlacetError } from '@placet/protocol';
+import type { MailboxPort, SessionLease } from '@placet/mailbox';
+import { isPlacetError, type Log } from '@placet/protocol';
 
 /** A lease that is being renewed. */
 export interface KeptLease {

@@ -1,7 +1,16 @@
-import type { DecisionVerifier, Log, MailboxPort, SessionLease } from '@placet/mailbox';
+import type { DecisionVerifier, MailboxPort, SessionLease } from '@placet/mailbox';
 import type { StoredPlan } from '@placet/plan-mode';
-import type { Clock, Job, RequestRecord, TaskRecord, TeamEventBody, WorkingMode } from '@placet/protocol';
-import { isPlacetError, type PlacetError } from '@placet/protocol';
+import {
+  type Clock,
+  isPlacetError,
+  type Job,
+  type Log,
+  type PlacetError,
+  type RequestRecord,
+  type TaskRecord,
+  type TeamEventBody,
+  type WorkingMode,
+} from '@placet/protocol';
 import type { AgentRuntime } from './agent-port.ts';
 import type { OnCheckpoint } from './checkpoints.ts';
 import type { Journal } from './journal.ts';

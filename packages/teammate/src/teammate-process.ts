@@ -6,14 +6,13 @@ import {
   connectRedis,
   createMailbox,
   JwksSource,
-  type Log,
   OutboxRelay,
   queueName,
   queuePrefix,
   TaskQueues,
   verifyToken,
 } from '@placet/mailbox';
-import { AgentProfile, type Config, PlacetError, type TokenClaims } from '@placet/protocol';
+import { AgentProfile, type Config, type Log, PlacetError, type TokenClaims } from '@placet/protocol';
 import type { OnCheckpoint } from './checkpoints.ts';
 import { createTeammate, type Teammate } from './teammate.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DecisionVerifier, type KeySource, type Log, type MailboxPort } from '@placet/mailbox';
-import { type AgentProfile, type Clock, PlacetError, systemClock } from '@placet/protocol';
+import { DecisionVerifier, type KeySource, type MailboxPort } from '@placet/mailbox';
+import { type AgentProfile, type Clock, type Log, PlacetError, systemClock } from '@placet/protocol';
 import type { AgentRuntime } from './agent-port.ts';
 import type { OnCheckpoint } from './checkpoints.ts';
 import { minimalEnvironment } from './command-agent/agent-environment.ts';

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '@placet/mailbox';
-import { findUnsafeJson, isPlacetError, Job, jobNames, Wake } from '@placet/protocol';
+import { findUnsafeJson, isPlacetError, Job, jobNames, type Log, Wake } from '@placet/protocol';
 import { DelayedError, type Job as QueueJob, UnrecoverableError, Worker } from 'bullmq';
 import type { Cluster, RedisOptions } from 'ioredis';
 import { lookAtSession } from './look-at-session.ts';

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { isInside } from '@placet/plan-mode';
 import { digestOfText, type Job, type Workspace } from '@placet/protocol';
 import { type GitOptions, git, tryGit } from './git.ts';

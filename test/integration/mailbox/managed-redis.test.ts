@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type ManagedRedis, silentLog, startManagedRedis } from '@placet/mailbox';
+import { type ManagedRedis, startManagedRedis } from '@placet/mailbox';
+import { silentLog } from '@placet/protocol';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';

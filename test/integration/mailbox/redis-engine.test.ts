@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findRedisEngine, silentLog, startManagedRedis } from '@placet/mailbox';
+import { findRedisEngine, startManagedRedis } from '@placet/mailbox';
+import { silentLog } from '@placet/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 let dir: string;

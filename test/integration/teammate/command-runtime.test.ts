@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { silentLog } from '@placet/mailbox';
 import { createGate, storedPlan } from '@placet/plan-mode';
-import { AgentProfile } from '@placet/protocol';
+import { AgentProfile, silentLog } from '@placet/protocol';
 import {
   type AgentSession,
   CommandRuntime,

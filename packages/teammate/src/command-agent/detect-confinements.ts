@@ -1,6 +1,6 @@
 import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log } from '@placet/mailbox';
+import type { Log } from '@placet/protocol';
 import { type Confinement, confinements, namespaces, onlyDeathSignal, onlyGuard } from './confinement.ts';
 import { type GuardedOptions, startGuarded } from './guarded-process.ts';
 
