@@ -9,6 +9,8 @@ export interface TestCluster {
   readonly url: string;
   /** Three, each with a third of the slots. */
   readonly masters: readonly OwnRedis[];
+  /** The master at a place from 0 to 2. */
+  master(place: number): OwnRedis;
   /** Follows the first master; absent unless asked for. */
   readonly replica: OwnRedis | undefined;
   /** A connection to one of its nodes, closed with the Cluster. */
@@ -66,6 +68,12 @@ class ProcessCluster implements TestCluster {
       .slice(0, 2)
       .map(({ port }) => `127.0.0.1:${port}`)
       .join(',')}`;
+  }
+
+  master(place: number): OwnRedis {
+    const found = this.masters[place];
+    if (!found) throw new Error('a Cluster has three masters');
+    return found;
   }
 
   admin(node: OwnRedis): Redis {

@@ -7,12 +7,12 @@ import {
   fromTimestamp,
   openQuestionLimits,
   PlacetError,
-  parseNativeRequestId,
   parseOrThrow,
   type QuestionRecord,
 } from '@placet/protocol';
 import { askedHistory } from './history.ts';
 import { invalidField } from './invalid-field.ts';
+import { requireOwnId } from './own-id.ts';
 import { encodeQuestion, type QuestionName, questionKeys, toQuestionRecord } from './question-codec.ts';
 import type { QuestionReader } from './question-reader.ts';
 import { unknownReply } from './scripts.ts';
@@ -103,8 +103,6 @@ function checkAsking({ team, teammate, asking }: AskCommand): AskingMessage {
   const message = parseOrThrow(AskingSchema, asking, 'the question');
   const [fault] = findUnsafeJson(message);
   if (fault) throw invalidField(fault.path, fault.message);
-  const native = parseNativeRequestId(message.requestId);
-  if (native && (native.team !== team || native.teammate !== teammate))
-    throw invalidField('requestId', 'names another teammate or team than the sender');
+  requireOwnId(message.requestId, { team, teammate });
   return message;
 }

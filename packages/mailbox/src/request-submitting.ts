@@ -16,6 +16,7 @@ import { invalidField } from './invalid-field.ts';
 import { keyOf } from './keys.ts';
 import type { SubmitResult } from './mailbox-port.ts';
 import { nativeDigestOf } from './native-digest.ts';
+import { requireOwnId } from './own-id.ts';
 import { packDigest, packRequestId, unpackRequestId } from './packed-names.ts';
 import {
   draftRequest,
@@ -249,9 +250,6 @@ function checkSubmission({ team, teammate, submission }: SubmitCommand): Plan {
     throw invalidField('from', 'is not the sender');
   if (submission.team !== undefined && submission.team !== team)
     throw invalidField('team', 'is not the team addressed');
-  const native = parseNativeRequestId(requestId);
-  if (native && (native.team !== team || native.teammate !== teammate)) {
-    throw invalidField('requestId', 'names another teammate or team than the sender');
-  }
+  requireOwnId(requestId, { team, teammate });
   return { bytes, digest };
 }

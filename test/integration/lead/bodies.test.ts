@@ -1,23 +1,16 @@
 import { connect } from 'node:net';
 import { newRequestId, Problem } from '@placet/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { LeadWorld, plan, submission } from './lead-world.ts';
+import { describe, expect, it } from 'vitest';
+import { type LeadWorld, plan, submission, useLead } from './lead-world.ts';
 
-let redis: TestRedis;
 let world: LeadWorld;
 let lead: string;
 let teammate: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  world = await LeadWorld.open({ redisUrl: redis.url });
+useLead({}, async (opened) => {
+  world = opened;
   lead = await world.token();
   teammate = await world.teammateToken();
-});
-afterAll(async () => {
-  await world.close();
-  await redis.stop();
 });
 
 describe('what may not be sent', () => {

@@ -1,23 +1,16 @@
 import { createLeadMode, createOwnerProof, DecisionVerifier, ownRequestOf } from '@placet/mailbox';
 import { RequestRecord as RecordSchema, type RequestRecord } from '@placet/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { LeadWorld, plan, planDigest } from './lead-world.ts';
+import { describe, expect, it } from 'vitest';
+import { LeadWorld, plan, planDigest, useLead } from './lead-world.ts';
 
-let redis: TestRedis;
 let world: LeadWorld;
 let lead: string;
 let teammate: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  world = await LeadWorld.open({ redisUrl: redis.url });
+const redis = useLead({}, async (opened) => {
+  world = opened;
   lead = await world.token();
   teammate = await world.teammateToken();
-});
-afterAll(async () => {
-  await world.close();
-  await redis.stop();
 });
 
 describe('one decision', () => {

@@ -1,22 +1,15 @@
 import { errorCatalogue, maxPlanBytes, newRequestId, Problem } from '@placet/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { type Answer, LeadWorld, submission } from './lead-world.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answer, LeadWorld, submission, useLead } from './lead-world.ts';
 
-let redis: TestRedis;
 let world: LeadWorld;
 let lead: string;
 let teammate: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  world = await LeadWorld.open({ redisUrl: redis.url, config: { permissionCeiling: 'acceptEdits' } });
+const redis = useLead({ permissionCeiling: 'acceptEdits' }, async (opened) => {
+  world = opened;
   lead = await world.token();
   teammate = await world.teammateToken();
-});
-afterAll(async () => {
-  await world.close();
-  await redis.stop();
 });
 
 /** One way to each code that a route answers. */

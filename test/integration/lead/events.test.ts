@@ -1,24 +1,17 @@
 import type { TeamEvent } from '@placet/protocol';
 import { PlacetClient } from '@placet/protocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { LeadWorld } from './lead-world.ts';
+import { LeadWorld, useLead } from './lead-world.ts';
 
-let redis: TestRedis;
 let world: LeadWorld;
 let lead: string;
 let teammate: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  world = await LeadWorld.open({ redisUrl: redis.url });
+const redis = useLead({}, async (opened) => {
+  world = opened;
   lead = await world.token();
   teammate = await world.teammateToken();
-});
-afterAll(async () => {
-  await world.close();
-  await redis.stop();
 });
 
 describe('following events', () => {

@@ -24,7 +24,8 @@ import {
   resolveConfig,
   systemClock,
 } from '@placet/protocol';
-import { uniqueTeam } from '../../support/redis-server.ts';
+import { afterAll, beforeAll } from 'vitest';
+import { startRedis, type TestRedis, uniqueTeam } from '../../support/redis-server.ts';
 
 /** What a test may choose of its lead service. */
 export interface WorldOptions {
@@ -54,6 +55,32 @@ export interface Answer {
   /** The body as JSON, where it is; checked by the assertions that read it. */
   // biome-ignore lint/suspicious/noExplicitAny: what comes from outside is asserted field by field
   json: any;
+}
+
+/**
+ * A Redis and a lead service for all tests of a file, which `onOpen` gets before the first; both are stopped again.
+ * Answers where that Redis is.
+ */
+export function useLead(
+  config: Partial<LeadConfig>,
+  onOpen: (world: LeadWorld) => Promise<void> | void,
+): { readonly url: string } {
+  let redis: TestRedis;
+  let world: LeadWorld;
+  beforeAll(async () => {
+    redis = await startRedis();
+    world = await LeadWorld.open({ redisUrl: redis.url, config });
+    await onOpen(world);
+  });
+  afterAll(async () => {
+    await world.close();
+    await redis.stop();
+  });
+  return {
+    get url() {
+      return redis.url;
+    },
+  };
 }
 
 /** A lead service in this process, with a real Redis and a real port. */

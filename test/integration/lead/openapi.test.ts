@@ -1,18 +1,11 @@
 import { routes } from '@placet/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { LeadWorld } from './lead-world.ts';
+import { describe, expect, it } from 'vitest';
+import { type LeadWorld, useLead } from './lead-world.ts';
 
-let redis: TestRedis;
 let world: LeadWorld;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  world = await LeadWorld.open({ redisUrl: redis.url });
-});
-afterAll(async () => {
-  await world.close();
-  await redis.stop();
+useLead({}, (opened) => {
+  world = opened;
 });
 
 describe('the description of the service', () => {

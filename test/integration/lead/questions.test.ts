@@ -1,24 +1,17 @@
 import { leadInboxName, newSessionId } from '@placet/protocol';
 import { PlacetClient } from '@placet/protocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { LeadWorld } from './lead-world.ts';
+import { type LeadWorld, useLead } from './lead-world.ts';
 
-let redis: TestRedis;
 let world: LeadWorld;
 let lead: string;
 let teammate: string;
 let count = 0;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  world = await LeadWorld.open({ redisUrl: redis.url, config: { deadlineMs: 7_200_000 } });
+useLead({ deadlineMs: 7_200_000 }, async (opened) => {
+  world = opened;
   [lead, teammate] = [await world.token(), await world.teammateToken()];
-});
-afterAll(async () => {
-  await world.close();
-  await redis.stop();
 });
 
 const which = 'Which colour?';

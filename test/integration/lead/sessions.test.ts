@@ -1,22 +1,15 @@
 import { verifyModeOrder } from '@placet/mailbox';
 import { newSessionId, type PostureReport, type RequestRecord } from '@placet/protocol';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { LeadWorld, planDigest } from './lead-world.ts';
+import { describe, expect, it } from 'vitest';
+import { type LeadWorld, planDigest, useLead } from './lead-world.ts';
 
-let redis: TestRedis;
 let world: LeadWorld;
 let lead: string;
 let teammate: string;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  world = await LeadWorld.open({ redisUrl: redis.url });
+useLead({}, async (opened) => {
+  world = opened;
   [lead, teammate] = [await world.token(), await world.teammateToken()];
-});
-afterAll(async () => {
-  await world.close();
-  await redis.stop();
 });
 
 const pathOf = (sessionId: string, query = '?teammate=worker') =>

@@ -1,21 +1,19 @@
 import { type AnswerBody, leadInboxName } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import { answerOf, colour, questionOf, questionsIn } from './question-world.ts';
 import {
   contentOf,
   failureOf,
   gapless,
   numbersOf,
-  openStore,
   owner,
   rivalOf,
   type StoreWorld,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 let port: ReturnType<typeof questionsIn>['port'];
 let answer: ReturnType<typeof questionsIn>['answer'];
@@ -23,15 +21,10 @@ let inboxOf: ReturnType<typeof questionsIn>['inboxOf'];
 let openIds: ReturnType<typeof questionsIn>['openIds'];
 let passDeadline: ReturnType<typeof questionsIn>['passDeadline'];
 
-beforeAll(async () => {
-  server = await startRedis();
-});
-beforeEach(async () => {
-  world = await openStore(server.url, { reconcileAfterMs: 1 });
+const server = useStore({ reconcileAfterMs: 1 }, (opened) => {
+  world = opened;
   ({ port, answer, inboxOf, openIds, passDeadline } = questionsIn(world));
-  return () => world.close();
 });
-afterAll(() => server.stop());
 
 describe('answering', () => {
   it('[PM-64] ends the question in one step: answer in the inbox of the teammate, event, nothing at the lead', async () => {

@@ -1,11 +1,9 @@
 import { keyOf } from '@placet/mailbox';
 import { leadInboxName } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import { questionOf, questionsIn } from './question-world.ts';
-import { contentOf, failureOf, openStore, owner, rivalOf, type StoreWorld, teammate } from './store-world.ts';
+import { contentOf, failureOf, owner, rivalOf, type StoreWorld, teammate, useStore } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 let port: ReturnType<typeof questionsIn>['port'];
 let answer: ReturnType<typeof questionsIn>['answer'];
@@ -13,15 +11,10 @@ let inboxOf: ReturnType<typeof questionsIn>['inboxOf'];
 let openIds: ReturnType<typeof questionsIn>['openIds'];
 let openTask: ReturnType<typeof questionsIn>['openTask'];
 
-beforeAll(async () => {
-  server = await startRedis();
-});
-beforeEach(async () => {
-  world = await openStore(server.url, { reconcileAfterMs: 1 });
+const server = useStore({ reconcileAfterMs: 1 }, (opened) => {
+  world = opened;
   ({ port, answer, inboxOf, openIds, openTask } = questionsIn(world));
-  return () => world.close();
 });
-afterAll(() => server.stop());
 
 describe('asking', () => {
   it('[WR-12] [PM-64] opens a question in one step: record, entry in the inbox of the lead, event', async () => {

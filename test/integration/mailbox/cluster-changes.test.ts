@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { LeadProcess, makeLeadKey, submitPlan } from '../../support/decision-world.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startCluster, type TestCluster } from '../../support/redis-cluster.ts';
-import type { OwnRedis } from '../../support/redis-server.ts';
 import { TeammateWorld } from '../../support/teammate-world.ts';
 import {
   decide,
@@ -29,12 +28,6 @@ afterEach(async () => {
 });
 afterAll(() => cluster.stop());
 
-const master = (place: number): OwnRedis => {
-  const found = cluster.masters[place];
-  if (!found) throw new Error('a Cluster has three masters');
-  return found;
-};
-
 async function openIn(team: string): Promise<StoreWorld> {
   const world = await openStore(cluster.url);
   closing.push(() => world.close());
@@ -43,7 +36,7 @@ async function openIn(team: string): Promise<StoreWorld> {
 
 describe('a Cluster that changes', () => {
   it('[ST-8, I4] loses nothing and does nothing twice while a team moves to another master', async () => {
-    const world = await openIn(await cluster.teamOn(master(1)));
+    const world = await openIn(await cluster.teamOn(cluster.master(1)));
     const waitedFor = await submit(world);
     const waiting = world.mailbox.hub.waitForRequest(world.team, waitedFor.requestId, 50_000);
     const lead = await LeadProcess.start(cluster.url, await makeLeadKey());
@@ -56,7 +49,7 @@ describe('a Cluster that changes', () => {
     };
     await more(10);
     let moved = 0;
-    await cluster.moveTeam(world.team, master(1), master(2), async () => {
+    await cluster.moveTeam(world.team, cluster.master(1), cluster.master(2), async () => {
       moved += 1;
       if (moved > 1) return;
       // What is read while half of the keys are elsewhere is whole, or is refused.
@@ -80,7 +73,7 @@ describe('a Cluster that changes', () => {
   it('[ST-8, OP-6] outlives the loss of a master: calls fail in time, then go on at its replica', async () => {
     const { replica } = cluster;
     if (!replica) throw new Error('the first master has a replica');
-    const team = await cluster.teamOn(master(0), 'worker');
+    const team = await cluster.teamOn(cluster.master(0), 'worker');
     const world = await TeammateWorld.open(cluster.url, team);
     closing.push(() => world.close());
     const store = await openIn(team);
@@ -90,16 +83,16 @@ describe('a Cluster that changes', () => {
     await world.untilPhase(sessionId, 'awaiting_approval');
     const waiting = store.mailbox.hub.waitForRequest(team, request.requestId, 50_000);
     await eventually(() => store.mailbox.hub.waiters === 1);
-    await eventually(async () => Number(await cluster.admin(master(0)).wait(1, 100)) === 1);
+    await eventually(async () => Number(await cluster.admin(cluster.master(0)).wait(1, 100)) === 1);
     closing.push(async () => {
-      await master(0).restart();
+      await cluster.master(0).restart();
       await cluster.works();
     });
 
     // As a failover does that came before the name was replicated.
     await store.mailbox.teams.register(team);
     await store.handle.redis.srem(teamsKey, team);
-    await master(0).kill9();
+    await cluster.master(0).kill9();
     const at = performance.now();
     expect(await failureOf(recordOf(store, request))).toMatchObject({ code: 'store_unavailable' });
     expect(performance.now() - at).toBeLessThan(6000);
@@ -119,9 +112,9 @@ describe('a Cluster that changes', () => {
     if (!replica) throw new Error('the first master has a replica');
     const follower = (await cluster.admin(replica).info('replication')).includes('role:slave')
       ? replica
-      : master(0);
+      : cluster.master(0);
     const masters = [replica, ...cluster.masters].filter((node) => node !== follower);
-    const world = await openIn(await cluster.teamOn(master(0)));
+    const world = await openIn(await cluster.teamOn(cluster.master(0)));
     const record = await submit(world);
     await eventually(async () => {
       const text = await cluster.admin(follower).info('keyspace');

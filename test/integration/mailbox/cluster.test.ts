@@ -10,7 +10,7 @@ import type { Job } from '@placet/protocol';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { startCluster, type TestCluster } from '../../support/redis-cluster.ts';
-import { type OwnRedis, startOwnRedis } from '../../support/redis-server.ts';
+import { startOwnRedis } from '../../support/redis-server.ts';
 import { TeammateWorld } from '../../support/teammate-world.ts';
 import { decide, failureOf, openStore, recordOf, type StoreWorld, submit, teammate } from './store-world.ts';
 
@@ -25,16 +25,10 @@ afterEach(async () => {
 });
 afterAll(() => cluster.stop());
 
-const master = (place: number): OwnRedis => {
-  const found = cluster.masters[place];
-  if (!found) throw new Error('a Cluster has three masters');
-  return found;
-};
-
 async function openOn(place: number): Promise<StoreWorld> {
   const world = await openStore(cluster.url);
   closing.push(() => world.close());
-  return { ...world, team: await cluster.teamOn(master(place)) };
+  return { ...world, team: await cluster.teamOn(cluster.master(place)) };
 }
 
 function connect(options: Partial<Parameters<typeof connectRedis>[0]> = {}): RedisHandle {
@@ -151,7 +145,7 @@ describe('on a Cluster', () => {
     }
     await waiting;
     const reads = /cmdstat_(?:get|hget|hgetall|mget|xread|zrange)\b/g;
-    const itsMaster = await cluster.admin(master(0)).info('commandstats');
+    const itsMaster = await cluster.admin(cluster.master(0)).info('commandstats');
     expect(itsMaster.match(reads)).toEqual(
       expect.arrayContaining(['cmdstat_get', 'cmdstat_hget', 'cmdstat_xread']),
     );
@@ -182,7 +176,7 @@ describe('what a Cluster is judged by', () => {
   const mend = (...command: [string, ...string[]]) => closing.push(() => cluster.everywhere(...command));
 
   it('[ST-8, TM-14] every master: one that may evict is named', async () => {
-    const bad = master(2);
+    const bad = cluster.master(2);
     mend('CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
     await cluster.admin(bad).config('SET', 'maxmemory-policy', 'allkeys-lru');
     await expect(connect().ready()).rejects.toMatchObject({
@@ -197,10 +191,10 @@ describe('what a Cluster is judged by', () => {
     mend('CONFIG', 'SET', 'appendfsync', 'everysec');
     const strict = { durability: { profile: 'strict', replicas: 0 } } as const;
     await cluster.everywhere('CONFIG', 'SET', 'appendfsync', 'always');
-    await cluster.admin(master(1)).config('SET', 'appendfsync', 'everysec');
+    await cluster.admin(cluster.master(1)).config('SET', 'appendfsync', 'everysec');
     await expect(connect(strict).ready()).rejects.toMatchObject({
       code: 'redis_unsuitable',
-      message: expect.stringContaining(`127.0.0.1:${master(1).port}`),
+      message: expect.stringContaining(`127.0.0.1:${cluster.master(1).port}`),
     });
     await cluster.everywhere('CONFIG', 'SET', 'appendfsync', 'always');
     await connect(strict).ready();
@@ -217,12 +211,12 @@ describe('what a Cluster is judged by', () => {
   });
 
   it('[ST-8] a node of it is refused as a single server, and a single server as a Cluster', async () => {
-    const alone = connect({ url: master(0).url });
+    const alone = connect({ url: cluster.master(0).url });
     expect((await failureOf(alone.ready())).message).toContain('redis+cluster://');
     const server = await startOwnRedis();
     closing.push(() => server.stop());
-    const cluster = connect({ url: server.url.replace('redis:', 'redis+cluster:') });
-    expect(await failureOf(cluster.ready())).toMatchObject({ code: 'redis_unsuitable' });
+    const noCluster = connect({ url: server.url.replace('redis:', 'redis+cluster:') });
+    expect(await failureOf(noCluster.ready())).toMatchObject({ code: 'redis_unsuitable' });
   });
 
   it('[WR-30, OP-6] a command fails at once while no node can be reached, and there is a wait for one', async () => {

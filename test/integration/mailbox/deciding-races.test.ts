@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createSigner, decideRequest, keyOf } from '@placet/mailbox';
 import { isPlacetError, type RequestRecord } from '@placet/protocol';
 import { generateKeyPair } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import {
   commitOf,
   contentOf,
@@ -14,7 +13,6 @@ import {
   gapless,
   nameOf,
   numbersOf,
-  openStore,
   passDeadline,
   recordOf,
   reserve,
@@ -22,19 +20,14 @@ import {
   type StoreWorld,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+const server = useStore({}, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url);
-  return () => world.close();
-});
-afterAll(() => server.stop());
 
 const reservation = (record: RequestRecord, token = randomUUID()) => ({
   ...nameOf(record),

@@ -1,34 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { keyOf } from '@placet/mailbox';
 import { digestOfText, type RequestRecord, toTimestamp } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import {
   commitOf,
   contentOf,
   decide,
   entriesOf,
   nameOf,
-  openStore,
   passDeadline,
   recordOf,
   reserve,
   type StoreWorld,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+useStore({}, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url);
-  return () => world.close();
-});
-afterAll(() => server.stop());
 
 const reservation = (record: RequestRecord, token = randomUUID()) => ({
   ...nameOf(record),

@@ -1,32 +1,25 @@
 import { createLeadMode, createSigner, keyOf } from '@placet/mailbox';
 import { leadInboxName, PlanApprovalRequest, PlanApprovalResponse } from '@placet/protocol';
 import { generateKeyPair } from 'jose';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import {
   decide,
   failureOf,
-  openStore,
   passDeadline,
   recordOf,
   type StoreWorld,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
 const visibilityMs = 60;
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+useStore({ visibilityMs }, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url, { visibilityMs });
-});
-afterEach(() => world.close());
-afterAll(() => server.stop());
 
 const text = (words: string) => ({ type: 'message', text: words });
 

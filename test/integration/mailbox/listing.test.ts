@@ -1,28 +1,21 @@
 import { keyOf } from '@placet/mailbox';
 import { newRequestId, type RequestRecord } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import {
   decide,
   failureOf,
-  openStore,
   passDeadline,
   recordOf,
   type StoreWorld,
   submit,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+useStore({}, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url);
-  return () => world.close();
-});
-afterAll(() => server.stop());
 
 /** Submits one after another, so that their order is known; the newest first. */
 async function submitMany(

@@ -1,11 +1,9 @@
 import { type AskResult, keyOf } from '@placet/mailbox';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import { questionOf, questionsIn } from './question-world.ts';
-import { contentOf, openStore, rivalOf, type StoreWorld, submissionOf, teammate } from './store-world.ts';
+import { contentOf, rivalOf, type StoreWorld, submissionOf, teammate, useStore } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 let port: ReturnType<typeof questionsIn>['port'];
 let answer: ReturnType<typeof questionsIn>['answer'];
@@ -15,15 +13,10 @@ let taskOf: ReturnType<typeof questionsIn>['taskOf'];
 let passDeadline: ReturnType<typeof questionsIn>['passDeadline'];
 let wakes: ReturnType<typeof questionsIn>['wakes'];
 
-beforeAll(async () => {
-  server = await startRedis();
-});
-beforeEach(async () => {
-  world = await openStore(server.url, { reconcileAfterMs: 1 });
+const server = useStore({ reconcileAfterMs: 1 }, (opened) => {
+  world = opened;
   ({ port, answer, openIds, openTask, taskOf, passDeadline, wakes } = questionsIn(world));
-  return () => world.close();
 });
-afterAll(() => server.stop());
 
 describe('a task that asks', () => {
   it('[TM-15] is parked by the step that asks, and back in planning, woken and looked after by the one that ends it', async () => {

@@ -1,31 +1,24 @@
 import { keyOf, type MailboxPort } from '@placet/mailbox';
 import { newSessionId } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import {
   decide,
   failureOf,
-  openStore,
   owner,
   type StoreWorld,
   submissionOf,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 let port: MailboxPort;
 
-beforeAll(async () => {
-  server = await startRedis();
-});
-beforeEach(async () => {
-  world = await openStore(server.url);
+useStore({}, (opened) => {
+  world = opened;
   port = world.mailbox.port(world.team, teammate, { owner, ownerProof: 'header.proof.signature' });
-  return () => world.close();
 });
-afterAll(() => server.stop());
 
 describe('a teammate’s port on Redis', () => {
   it('[TM-50] [TM-8] takes one task from its plan to its end', async () => {

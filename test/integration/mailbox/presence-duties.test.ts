@@ -1,20 +1,13 @@
 import { keyOf, leafBytes, teamsKey } from '@placet/mailbox';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { decide, openStore, recordOf, rivalOf, type StoreWorld, submit } from './store-world.ts';
+import { decide, recordOf, rivalOf, type StoreWorld, submit, useStore } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+const server = useStore({}, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url);
-});
-afterEach(() => world.close());
-afterAll(() => server.stop());
 
 describe('presence', () => {
   it('[TM-12] counts the processes of a teammate that live, and says when it was last seen', async () => {

@@ -1,32 +1,25 @@
 import { keyOf } from '@placet/mailbox';
 import type { RequestRecord } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import {
   decide,
   entriesOf,
   gapless,
   nameOf,
   numbersOf,
-  openStore,
   recordOf,
   type StoreWorld,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+useStore({ reconcileAfterMs: 1 }, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url, { reconcileAfterMs: 1 });
-  return () => world.close();
-});
-afterAll(() => server.stop());
 
 async function approved(how: { notAfterMs?: number } = {}): Promise<RequestRecord> {
   const record = await submit(world);

@@ -1,6 +1,5 @@
 import { newSessionId } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import {
   commandOf,
   contentOf,
@@ -9,7 +8,6 @@ import {
   gapless,
   nameOf,
   numbersOf,
-  openStore,
   passDeadline,
   recordOf,
   reserve,
@@ -17,19 +15,14 @@ import {
   submissionOf,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+useStore({ rivalWaitMs: 200 }, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url, { rivalWaitMs: 200 });
-  return () => world.close();
-});
-afterAll(() => server.stop());
 
 describe('submitting again', () => {
   it('[WR-23] [ST-5] [TM-45] answers the same record, and writes nothing', async () => {

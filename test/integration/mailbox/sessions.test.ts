@@ -8,37 +8,30 @@ import {
 } from '@placet/mailbox';
 import { leadInboxName, newSessionId, type PermissionMode, type PostureReport } from '@placet/protocol';
 import { generateKeyPair } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
 import {
   contentOf,
   decide,
   entriesOf,
   failureOf,
   nameOf,
-  openStore,
   owner,
   rivalOf,
   type StoreWorld,
   submissionOf,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 let port: MailboxPort;
 
-beforeAll(async () => {
-  server = await startRedis();
-});
-beforeEach(async () => {
-  world = await openStore(server.url, { reconcileAfterMs: 1 });
+const server = useStore({ reconcileAfterMs: 1 }, (opened) => {
+  world = opened;
   port = world.mailbox.port(world.team, teammate, { owner });
-  return () => world.close();
 });
-afterAll(() => server.stop());
 
 const planning: PostureReport = {
   mode: 'plan',

@@ -23,7 +23,8 @@ import {
   Submission,
   toTimestamp,
 } from '@placet/protocol';
-import { uniqueTeam } from '../../support/redis-server.ts';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { startRedis, type TestRedis, uniqueTeam } from '../../support/redis-server.ts';
 
 export const teammate = 'worker-1';
 export const owner = 'person:olga';
@@ -45,6 +46,31 @@ export async function openStore(url: string, options: MailboxOptions = {}): Prom
     await handle.close();
   };
   return { handle, mailbox, team: uniqueTeam(), close };
+}
+
+/**
+ * A Redis for all tests of a file, and for each of them a store of a team of its own, which `onOpen` gets; both are closed
+ * again. Answers where that Redis is.
+ */
+export function useStore(
+  options: MailboxOptions,
+  onOpen: (world: StoreWorld) => void,
+): { readonly url: string } {
+  let server: TestRedis;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  beforeEach(async () => {
+    const world = await openStore(server.url, options);
+    onOpen(world);
+    return () => world.close();
+  });
+  afterAll(() => server.stop());
+  return {
+    get url() {
+      return server.url;
+    },
+  };
 }
 
 /** Another process' view of the same team: a connection and stores of its own. */

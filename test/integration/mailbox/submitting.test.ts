@@ -1,7 +1,6 @@
 import { keyOf } from '@placet/mailbox';
 import { digestOfText, maxPlanBytes, newRequestId, newSessionId, RequestRecord } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
+import { describe, expect, it } from 'vitest';
 import {
   type Changes,
   commandOf,
@@ -12,26 +11,20 @@ import {
   gapless,
   nameOf,
   numbersOf,
-  openStore,
   owner,
   recordOf,
   type StoreWorld,
   submissionOf,
   submit,
   teammate,
+  useStore,
 } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+useStore({ rivalWaitMs: 200 }, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url, { rivalWaitMs: 200 });
-  return () => world.close();
-});
-afterAll(() => server.stop());
 
 describe('submitting', () => {
   it('[WR-27] answers the record in the shape of every route, with what was submitted', async () => {

@@ -1,21 +1,14 @@
 import type { SessionLease } from '@placet/mailbox';
 import { digestOfText, newRequestId, newSessionId } from '@placet/protocol';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { startRedis, type TestRedis } from '../../support/redis-server.ts';
-import { contentOf, failureOf, openStore, type StoreWorld, submit, teammate } from './store-world.ts';
+import { contentOf, failureOf, type StoreWorld, submit, teammate, useStore } from './store-world.ts';
 
-let server: TestRedis;
 let world: StoreWorld;
 
-beforeAll(async () => {
-  server = await startRedis();
+useStore({}, (opened) => {
+  world = opened;
 });
-beforeEach(async () => {
-  world = await openStore(server.url);
-  return () => world.close();
-});
-afterAll(() => server.stop());
 
 async function opened() {
   const { team } = world;

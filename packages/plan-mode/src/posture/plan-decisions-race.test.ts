@@ -1,39 +1,21 @@
-import { digestOfText, type SessionEvent, silentLog } from '@placet/protocol';
+import { digestOfText, silentLog } from '@placet/protocol';
 import { describe, expect, it } from 'vitest';
 import { storedPlan } from '../plan/plan-storage.ts';
-import { PlanSession } from './plan-session.ts';
 import type { PlanSessionOptions } from './plan-session-options.ts';
-import { claimsOf, MemoryPlan } from './session-model.test.fixture.ts';
+import { claimsOf, MemoryPlan, planningSession } from './session-model.test.fixture.ts';
 
 const planText = '# plan 0\n';
-const _write = { tool: 'Write', source: 'builtin' } as const;
 
 /** A session that plans, and a storage of which each operation waits until it is let on. */
 function slowSession(more: Partial<PlanSessionOptions> = {}) {
   const waiting: (() => void)[] = [];
   const plan = new MemoryPlan(() => new Promise<void>((resolve) => waiting.push(resolve)));
-  const made = sessionOf({ planStorage: plan, ...more });
+  const made = planningSession({ planStorage: plan, ...more });
   const letOn = async () => {
     waiting.shift()?.();
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
   };
   return { ...made, plan, letOn };
-}
-
-function sessionOf(more: Partial<PlanSessionOptions> = {}) {
-  const plan = new MemoryPlan();
-  const events: SessionEvent[] = [];
-  const session = new PlanSession({
-    sessionId: 'session-1',
-    kind: 'main',
-    planModeRequired: false,
-    mode: 'plan',
-    prePlanMode: 'acceptEdits',
-    planStorage: plan,
-    onEvent: (event) => events.push(event),
-    ...more,
-  });
-  return { session, plan, events };
 }
 
 describe('a verified decision', () => {
@@ -47,7 +29,7 @@ describe('a verified decision', () => {
     });
 
   it('[PM-79] puts the approved plan in the place of what is there', async () => {
-    const { session, plan } = sessionOf({ planModeRequired: true, kind: 'teammate' });
+    const { session, plan } = planningSession({ planModeRequired: true, kind: 'teammate' });
     session.submitted(open);
     plan.text = '# written after submission\n';
 
@@ -58,7 +40,7 @@ describe('a verified decision', () => {
   });
 
   it('[PM-79, I3] is void without the very plan that was approved', async () => {
-    const { session, plan } = sessionOf({ planModeRequired: true, kind: 'teammate' });
+    const { session, plan } = planningSession({ planModeRequired: true, kind: 'teammate' });
     session.submitted(open);
 
     expect(await session.decide(claims('# edited\n'))).toMatchObject({ code: 'decision_invalid' });
@@ -152,7 +134,7 @@ describe('what happens while an approval is under way', () => {
         return saved;
       },
     };
-    const { session } = sessionOf({ planStorage: failing });
+    const { session } = planningSession({ planStorage: failing });
 
     await expect(session.approve('user', { plan: '# edited\n' })).rejects.toThrow('disk full');
     expect([session.mode, plan.text]).toEqual(['plan', planText]);
@@ -166,7 +148,7 @@ describe('what happens while an approval is under way', () => {
       save: () => Promise.reject(new Error('disk full')),
     };
     let loads = 0;
-    const { session } = sessionOf({
+    const { session } = planningSession({
       planStorage: {
         ...failing,
         load: () => (loads++ === 0 ? failing.load() : Promise.reject(new Error('gone'))),

@@ -1,32 +1,14 @@
-import { digestOfText, maxApprovablePlanChars, PlacetError, type SessionEvent } from '@placet/protocol';
+import { digestOfText, maxApprovablePlanChars, PlacetError } from '@placet/protocol';
 import { describe, expect, it } from 'vitest';
 import { continuationOf } from '../submission/continuation.ts';
-import { PlanSession } from './plan-session.ts';
-import type { PlanSessionOptions } from './plan-session-options.ts';
-import { MemoryPlan } from './session-model.test.fixture.ts';
+import { MemoryPlan, planningSession } from './session-model.test.fixture.ts';
 
 const planText = '# plan 0\n';
 const write = { tool: 'Write', source: 'builtin' } as const;
 
-function sessionOf(more: Partial<PlanSessionOptions> = {}) {
-  const plan = new MemoryPlan();
-  const events: SessionEvent[] = [];
-  const session = new PlanSession({
-    sessionId: 'session-1',
-    kind: 'main',
-    planModeRequired: false,
-    mode: 'plan',
-    prePlanMode: 'acceptEdits',
-    planStorage: plan,
-    onEvent: (event) => events.push(event),
-    ...more,
-  });
-  return { session, plan, events };
-}
-
 describe('submitting', () => {
   it('[PM-70, PM-78] in plan mode has the plan wait, and tells of it', async () => {
-    const { session, events } = sessionOf();
+    const { session, events } = planningSession();
 
     expect(await session.submit('ExitPlanMode')).toMatchObject({ kind: 'submit', approvable: true });
     expect(session.awaitingPlanApproval).toBe(true);
@@ -38,14 +20,14 @@ describe('submitting', () => {
   });
 
   it('[PM-70] outside plan mode keeps a draft and changes nothing', async () => {
-    const { session, events } = sessionOf({ mode: 'acceptEdits' });
+    const { session, events } = planningSession({ mode: 'acceptEdits' });
 
     expect(await session.submit()).toMatchObject({ kind: 'draft', plan: { text: planText } });
     expect([session.mode, session.awaitingPlanApproval, events.length]).toEqual(['acceptEdits', false, 1]);
   });
 
   it('[PM-70] by ExitPlanMode under an approval names the plan that it is of', async () => {
-    const { session } = sessionOf();
+    const { session } = planningSession();
     await session.approve('user');
 
     expect(await session.submit('ExitPlanMode')).toMatchObject({
@@ -55,7 +37,7 @@ describe('submitting', () => {
   });
 
   it('[TM-3, PM-71] without a plan is refused a teammate and changes nothing', async () => {
-    const { session, plan, events } = sessionOf({ kind: 'teammate' });
+    const { session, plan, events } = planningSession({ kind: 'teammate' });
     plan.text = '';
 
     expect(await session.submit()).toMatchObject({ code: 'plan_required' });
@@ -63,7 +45,7 @@ describe('submitting', () => {
   });
 
   it('[PM-70, I6] of what cannot be read is refused with the reason', async () => {
-    const { session } = sessionOf({
+    const { session } = planningSession({
       planStorage: {
         load: () => Promise.reject(new PlacetError('validation_failed', 'the plan is not UTF-8')),
         save: () => Promise.reject(new Error('unused')),
@@ -76,7 +58,7 @@ describe('submitting', () => {
   });
 
   it('[PM-78] the same request twice is one', () => {
-    const { session, events } = sessionOf({ kind: 'teammate' });
+    const { session, events } = planningSession({ kind: 'teammate' });
     const open = { requestId: 'request-1', planDigest: digestOfText(planText), revision: 1 };
     session.submitted(open);
     session.submitted(open);
@@ -88,7 +70,7 @@ describe('submitting', () => {
 describe('approving at the session', () => {
   it('[PM-73, PM-74] goes back, gives rules back, forgets the way back and tells the model, in one step', async () => {
     const seen: unknown[] = [];
-    const { session } = sessionOf({
+    const { session } = planningSession({
       allowRules: [{ source: 'user', rule: 'Bash' }],
       autoGate: { isOpen: () => true },
       onEvent: (event) => {
@@ -112,7 +94,7 @@ describe('approving at the session', () => {
 
   it('[PM-15] adds no rule and leaves no approval of any tool', async () => {
     const allowRules = [{ source: 'user', rule: 'Edit' }];
-    const { session } = sessionOf({ allowRules });
+    const { session } = planningSession({ allowRules });
     const opened = await session.approve('user', { mode: 'default' });
 
     expect(opened).toMatchObject({ result: expect.stringContaining('no standing approval for any tool') });
@@ -126,7 +108,7 @@ describe('approving at the session', () => {
   it('[PM-79] of an edited plan has it in storage before the gate opens', async () => {
     const planStorage = new MemoryPlan();
     const seen: string[] = [];
-    const { session } = sessionOf({
+    const { session } = planningSession({
       planStorage,
       onEvent: ({ type }) => void (type === 'plan:decided' && seen.push(planStorage.text)),
     });
@@ -146,7 +128,7 @@ describe('approving at the session', () => {
   ])(
     '[PM-71, PM-72, PM-79] of an edit that is %s is refused, and nothing is written',
     async (_what, text, code) => {
-      const { session, plan } = sessionOf({ kind: 'agent' });
+      const { session, plan } = planningSession({ kind: 'agent' });
 
       expect(await session.approve('user', { plan: text })).toMatchObject({ kind: 'refused', code });
       expect([session.mode, plan.text]).toEqual(['plan', planText]);
@@ -154,7 +136,7 @@ describe('approving at the session', () => {
   );
 
   it('[PM-72] of a plan that is too large is refused; rejecting it works', async () => {
-    const { session, plan } = sessionOf();
+    const { session, plan } = planningSession();
     plan.text = 'x'.repeat(maxApprovablePlanChars + 1);
 
     expect(await session.submit()).toMatchObject({ kind: 'submit', approvable: false });
@@ -163,7 +145,7 @@ describe('approving at the session', () => {
   });
 
   it('[PM-71, PM-74] of nothing lets a main thread proceed, and quotes no plan', async () => {
-    const { session, plan } = sessionOf();
+    const { session, plan } = planningSession();
     plan.text = '';
     await session.submit();
     const opened = await session.approve('user');
@@ -173,7 +155,7 @@ describe('approving at the session', () => {
   });
 
   it('[PM-74] tells an agent to finish its planning turn', async () => {
-    const { session } = sessionOf({ kind: 'agent' });
+    const { session } = planningSession({ kind: 'agent' });
 
     expect(await session.approve('user')).toMatchObject({
       result: expect.stringContaining('Finish your planning turn'),
@@ -181,7 +163,7 @@ describe('approving at the session', () => {
   });
 
   it('[PM-73, I3] of another plan than the submitted or the read one is refused', async () => {
-    const { session, plan } = sessionOf();
+    const { session, plan } = planningSession();
     expect(await session.approve('user', { planDigest: digestOfText('other') })).toMatchObject({
       code: 'stale_plan',
     });
@@ -193,7 +175,7 @@ describe('approving at the session', () => {
   });
 
   it('[I2, I5] of a request that waits for the lead is refused', async () => {
-    const { session } = sessionOf({ kind: 'teammate' });
+    const { session } = planningSession({ kind: 'teammate' });
     session.submitted({ requestId: 'request-1', planDigest: digestOfText(planText), revision: 1 });
 
     expect(await session.approve('user')).toMatchObject({ code: 'approval_required' });
@@ -202,12 +184,12 @@ describe('approving at the session', () => {
   });
 
   it('[PM-73] into bypass is refused where that is not available', async () => {
-    const { session } = sessionOf();
+    const { session } = planningSession();
     expect(await session.approve('user', { mode: 'bypassPermissions' })).toMatchObject({
       code: 'mode_not_allowed',
     });
 
-    const other = sessionOf({ bypassAvailable: true }).session;
+    const other = planningSession({ bypassAvailable: true }).session;
     expect(await other.approve('user', { mode: 'bypassPermissions' })).toMatchObject({
       mode: 'bypassPermissions',
     });
@@ -215,9 +197,11 @@ describe('approving at the session', () => {
 
   it('[PM-75] with a new context is refused unless that is offered, and begins with the plan', async () => {
     const clear = { context: 'clear' } as const;
-    expect(await sessionOf().session.approve('user', clear)).toMatchObject({ code: 'validation_failed' });
+    expect(await planningSession().session.approve('user', clear)).toMatchObject({
+      code: 'validation_failed',
+    });
 
-    const { session, plan } = sessionOf({ showClearContextOnPlanAccept: true });
+    const { session, plan } = planningSession({ showClearContextOnPlanAccept: true });
     const { text } = plan;
     plan.text = '';
     expect(await session.approve('user', clear)).toMatchObject({ code: 'plan_required' });
@@ -229,7 +213,7 @@ describe('approving at the session', () => {
   });
 
   it('[PM-73] outside plan mode has nothing to approve', async () => {
-    const { session } = sessionOf({ mode: 'default' });
+    const { session } = planningSession({ mode: 'default' });
 
     expect(await session.approve('user', { mode: 'acceptEdits' })).toMatchObject({ code: 'not_planning' });
     expect(await session.reject('user', { feedback: 'no' })).toMatchObject({ code: 'not_planning' });
@@ -239,7 +223,7 @@ describe('approving at the session', () => {
 
 describe('rejecting at the session', () => {
   it('[PM-76] keeps mode, plan and way back, and gives the model plan and reason', async () => {
-    const { session, plan, events } = sessionOf();
+    const { session, plan, events } = planningSession();
     await session.submit();
     const rejected = await session.reject('user', { feedback: 'skip docs/' });
 
@@ -251,7 +235,7 @@ describe('rejecting at the session', () => {
   });
 
   it('[PM-76] without a word or an image is refused, and the plan waits on', async () => {
-    const { session } = sessionOf();
+    const { session } = planningSession();
     await session.submit();
 
     expect(await session.reject('user', { feedback: ' ' })).toMatchObject({ code: 'feedback_required' });
@@ -263,7 +247,7 @@ describe('a wait that ends without a decision', () => {
   it.each(['timeout', 'withdrawn', 'superseded'] as const)(
     '[PM-77, I6] by %s is still planning',
     async (outcome) => {
-      const { session, events } = sessionOf();
+      const { session, events } = planningSession();
       await session.submit();
       session.closed(outcome);
 

@@ -3,6 +3,7 @@ import {
   type DecisionClaims,
   digestOfText,
   type PermissionMode,
+  type SessionEvent,
   WorkingMode,
 } from '@placet/protocol';
 import fc from 'fast-check';
@@ -35,6 +36,23 @@ export class MemoryPlan implements PlanStorage {
     this.text = text;
     return storedPlan(text);
   }
+}
+
+/** A main session that plans, over a plan in memory, with the events that it told. */
+export function planningSession(more: Partial<PlanSessionOptions> = {}) {
+  const plan = new MemoryPlan();
+  const events: SessionEvent[] = [];
+  const session = new PlanSession({
+    sessionId: 'session-1',
+    kind: 'main',
+    planModeRequired: false,
+    mode: 'plan',
+    prePlanMode: 'acceptEdits',
+    planStorage: plan,
+    onEvent: (event) => events.push(event),
+    ...more,
+  });
+  return { session, plan, events };
 }
 
 /** What kind of session is under test. */

@@ -1,51 +1,9 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AfkConditions } from './afk-timeout.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { OpenQuestions } from './open-questions.ts';
-import type { AskOptions } from './open-questions-options.ts';
-import type { QuestionEvent } from './question-event.ts';
+import { host, isSettled, redis, store, useOwnTime } from './question-host.test.fixture.ts';
 
-const store = {
-  question: 'Which store?',
-  header: 'Store',
-  options: [{ label: 'Redis' }, { label: 'Postgres' }],
-};
-const redis = { 'Which store?': { labels: ['Redis'] } };
-const startedAt = Date.parse('2026-01-01T00:00:00.000Z');
-
-beforeEach(() => void vi.useFakeTimers({ now: startedAt }));
-afterEach(() => void vi.useRealTimers());
-
-/** A host with one session, whose conditions a test can change. */
-function host(from: { conditions?: Partial<AfkConditions> } = {}) {
-  const events: QuestionEvent[] = [];
-  const conditions: AfkConditions = {
-    timeout: '60s',
-    interactive: true,
-    foreground: true,
-    screenReader: false,
-    otherRacer: false,
-    ...from.conditions,
-  };
-  const questions = new OpenQuestions({
-    sessionId: 's1',
-    afkConditions: () => conditions,
-    onEvent: (event) => void events.push(event),
-  });
-  const ask = (more: Partial<AskOptions> = {}, what: unknown = [store]) =>
-    questions.ask(what, { requestId: 'q1', inPlanMode: true, ...more });
-  return { questions, ask, events, conditions };
-}
-
-/** Whether a promise has settled by now. */
-async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  let settled = false;
-  void promise.then(() => {
-    settled = true;
-  });
-  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
-  return settled;
-}
+useOwnTime();
 
 describe('open questions', () => {
   it('[PM-64] block until they are answered, and end with the answer', async () => {

@@ -1,19 +1,11 @@
 import { isPlacetError, toTimestamp } from '@placet/protocol';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { OpenQuestions } from './open-questions.ts';
 import type { AskOptions, OpenQuestionsOptions } from './open-questions-options.ts';
 import type { QuestionEvent } from './question-event.ts';
+import { redis, startedAt, store, useOwnTime } from './question-host.test.fixture.ts';
 
-const store = {
-  question: 'Which store?',
-  header: 'Store',
-  options: [{ label: 'Redis' }, { label: 'Postgres' }],
-};
-const redis = { 'Which store?': { labels: ['Redis'] } };
-const startedAt = Date.parse('2026-01-01T00:00:00.000Z');
-
-beforeEach(() => void vi.useFakeTimers({ now: startedAt }));
-afterEach(() => void vi.useRealTimers());
+useOwnTime();
 
 /** A host with one session, at which a person counts as away after a minute. */
 function host(from: { snapshot?: unknown } = {}) {
